@@ -1,0 +1,377 @@
+"""How a tree grows: propose where rows are unexplained, fit the new splits, fit all, prune, keep what pays.
+
+One number decides everything: the log evidence of the tree. Growth sees the rows only through `Rows`, and
+everything that happens is yielded as an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .history import Candidate, GrowthEvent, StoppingReason
+from .objective import Effort, Stack, State, ascend, bound, collapsed, evaluated, fitted
+from .rows import Rows
+from .tree import Floats, Shape, Tree, collapse, graft, kept_splits, single_leaf, split_leaf, with_canonical_signs
+
+# One split, and three at once: a root with a split on either side.
+_CUT = split_leaf(single_leaf(0), 0, [0.0]).shape
+_LOOKAHEAD = split_leaf(split_leaf(split_leaf(single_leaf(0), 0, [0.0]), 0, [0.0]), 2, [0.0]).shape
+
+_BINS = 32
+# Activation at one standard deviation from a new split.
+_STIFFNESS = 4.0
+# A new split's activations have a prior spread of ten, however many features they add up: weakly bound.
+_WEAK_PRECISION_PER_FEATURE = 0.01
+_BEST_CUTS = 8
+_BEST_LOOKAHEADS = 8
+# Directions along which the second level of a look-ahead is scanned, at most.
+_LOOKAHEAD_DIRECTIONS = 128
+_STACK_FLOATS = 1 << 22
+# Nats by which an attempt must beat the incumbent to count as progress.
+MINIMAL_GAIN = 0.1
+# A branch that loses more than this on its own is not worth fitting all splits for.
+_LARGEST_LOCAL_LOSS = 3.0
+# A tree this far behind the incumbent is not saved by pruning.
+_HOPELESS = 5.0
+# A leaf with less to gain than this is explained.
+_EXPLAINED = 1.0
+# Branches with up to this many leaves are grown anew now and then.
+_REGROWN_LEAVES = 4
+
+_FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=12)
+_LOCAL = Effort(tolerance=1e-2, rounds=6, max_passes=40)
+_GLOBAL = Effort(tolerance=1e-4, rounds=8, max_passes=200)
+_POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How long and how widely growth searches.
+
+    Parameters
+    ----------
+    patience : int
+        Attempts in a row that gain less than 0.1 nat before growth stops.
+    max_attempts : int
+    max_splits, max_depth : int or None
+    n_directions : int
+        Random directions scanned besides the features and the discriminant directions.
+    lookahead : int
+        Root cuts tried with the best cut on either side; 0 switches looking ahead off.
+    """
+
+    patience: int = 8
+    max_attempts: int = 500
+    max_splits: int | None = None
+    max_depth: int | None = None
+    n_directions: int = 16
+    lookahead: int = 64
+
+
+class Site(NamedTuple):
+    """Where a branch may be put: in the place of a leaf, or of a branch that is first collapsed to one."""
+
+    state: State
+    leaf: int
+
+
+class Branches(NamedTuple):
+    """Candidates of one shape for one site, as started and as fitted with the rest of the tree held."""
+
+    kind: str
+    shape: Shape
+    started: Floats
+    stack: Stack
+
+
+def iterate_growth(rows: Rows, policy: Policy, rng: np.random.Generator) -> Generator[GrowthEvent, None, tuple[State, StoppingReason]]:
+    """Grow a tree; yields every event and returns the final state and why growth stopped.
+
+    Parameters
+    ----------
+    rows : Rows
+    policy : Policy
+    rng : numpy.random.Generator
+        The only source of chance.
+    """
+    incumbent = evaluated(rows, single_leaf(rows.n_features), np.empty(0))
+    yield GrowthEvent(0, "start", None, incumbent.tree, incumbent.log_evidence)
+    reason: StoppingReason = "no_gain"
+    without_gain = 0
+    attempt = 0
+    next_id = 0
+    turns: Iterator[Site] = iter(())
+    while without_gain < policy.patience:
+        site = next(turns, None)
+        if site is None:
+            turns = _sites(rows, incumbent, policy)
+            site = next(turns, None)
+            if site is None:
+                break
+        if attempt == policy.max_attempts:
+            reason = "max_attempts"
+            break
+        attempt += 1
+        challenger, candidates, events = _attempt(rows, incumbent, site, policy, rng, next_id)
+        next_id += 3
+        yield from (replace(event, attempt=attempt) for event in events)
+        without_gain += 1
+        if challenger is not None:
+            incumbent, turns, without_gain = challenger, iter(()), 0
+        phase = "rejected" if challenger is None else "kept"
+        split_id = events[0].split_id if events else None
+        yield GrowthEvent(attempt, phase, split_id, incumbent.tree, incumbent.log_evidence, candidates)
+    if reason == "no_gain":
+        reason = _limit_reached(incumbent.tree, policy)
+    polished = _polished(rows, incumbent)
+    yield GrowthEvent(attempt, "polished", None, polished.tree, polished.log_evidence)
+    return polished, reason
+
+
+def _polished(rows: Rows, state: State) -> State:
+    """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model."""
+    if state.tree.n_splits == 0:
+        return state
+    state = fitted(rows, state.tree, state.precisions, state.statistics, _POLISH)
+    tree, old_leaf = with_canonical_signs(state.tree)
+    return replace(state, tree=tree, statistics=state.statistics[old_leaf])
+
+
+def _limit_reached(tree: Tree, policy: Policy) -> StoppingReason:
+    if policy.max_splits is not None and tree.n_splits >= policy.max_splits:
+        return "max_splits"
+    if policy.max_depth is not None and tree.shape.leaf_levels.min() >= policy.max_depth:
+        return "max_depth"
+    return "no_gain"
+
+
+def _fits(site: Site, shape: Shape, policy: Policy) -> bool:
+    tree = site.state.tree
+    few = policy.max_splits is None or tree.n_splits + shape.n_splits <= policy.max_splits
+    flat = policy.max_depth is None or tree.shape.leaf_levels[site.leaf] + shape.depth <= policy.max_depth
+    return few and flat
+
+
+def _sites(rows: Rows, state: State, policy: Policy) -> Iterator[Site]:
+    """Where to try next, in turn: the least explained leaves, and branches that may be grown anew."""
+    tree = state.tree
+    membership_statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
+    potential = np.round(rows.family.unexplained_potential(membership_statistics), 6)
+    leaves = [int(leaf) for leaf in np.argsort(-potential, kind="stable") if potential[leaf] > _EXPLAINED]
+    small = (tree.shape.sides != 0).sum(axis=1) <= _REGROWN_LEAVES
+    splits = sorted(np.flatnonzero(small), key=lambda split: tree.shape.levels[split])
+    for turn in range(max(len(leaves), len(splits))):
+        if turn < len(leaves):
+            site = Site(state, leaves[turn])
+            if _fits(site, _CUT, policy):
+                yield site
+        if turn < len(splits):
+            yield _opened(rows, state, int(splits[turn]))
+
+
+def _opened(rows: Rows, state: State, split: int) -> Site:
+    leaf = int(np.flatnonzero(state.tree.shape.sides[split])[0])
+    return Site(collapsed(rows, state, split, tolerance=1e-3), leaf)
+
+
+def _attempt(
+    rows: Rows, incumbent: State, site: Site, policy: Policy, rng: np.random.Generator, first_id: int
+) -> tuple[State | None, tuple[Candidate, ...], list[GrowthEvent]]:
+    """Try branches at one site; returns the better tree if one was found, all candidates, and the best one's way."""
+    tree = site.state.tree
+    view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
+    leaf_alone = single_leaf(rows.n_features)
+    leaf_statistics = site.state.statistics[site.leaf][None, None]
+    at = view.pass_(leaf_alone.hyperplanes[None], leaf_alone.shape, leaf_statistics)
+    base = float(bound(rows.family, leaf_statistics, at)[0])
+
+    candidates: list[Candidate] = []
+    best: tuple[State, list[GrowthEvent], int] | None = None
+    for branches in _propose(view, site, policy, rng):
+        gains = branches.stack.log_evidence - base
+        order = np.argsort(-np.round(gains, 6), kind="stable")
+        for index in order[1:]:
+            candidates.append(Candidate(branches.kind, float(gains[index]), None, False, "another of its kind was ahead"))
+        index = int(order[0])
+        if gains[index] < -_LARGEST_LOCAL_LOSS:
+            candidates.append(Candidate(branches.kind, float(gains[index]), None, False, "does not pay for its price"))
+            continue
+        challenger, events = _judged(rows, incumbent, site, branches, index, first_id)
+        gain = challenger.log_evidence - incumbent.log_evidence
+        reason = f"gained less than {MINIMAL_GAIN} nat" if gain <= MINIMAL_GAIN else "another kind gained more"
+        candidates.append(Candidate(branches.kind, float(gains[index]), gain, False, reason))
+        if best is None or challenger.log_evidence > best[0].log_evidence + 1e-6:
+            best = challenger, events, len(candidates) - 1
+    if best is None:
+        return None, tuple(candidates), []
+    challenger, events, place = best
+    if challenger.log_evidence <= incumbent.log_evidence + MINIMAL_GAIN:
+        return None, tuple(candidates), events
+    candidates[place] = replace(candidates[place], kept=True, reason="raised the log evidence")
+    return challenger, tuple(candidates), events
+
+
+def _judged(
+    rows: Rows, incumbent: State, site: Site, branches: Branches, index: int, first_id: int
+) -> tuple[State, list[GrowthEvent]]:
+    """Put a branch into the tree, fit all splits, prune; returns the tree and how it came about."""
+    state, leaf, stack = site.state, site.leaf, branches.stack
+    ids = first_id + np.arange(branches.shape.n_splits)
+
+    def grafted(hyperplanes: Floats) -> Tree:
+        return graft(state.tree, leaf, Tree(hyperplanes, branches.shape, ids))
+
+    tree = grafted(stack.hyperplanes[index])
+    statistics = np.concatenate([state.statistics[:leaf], stack.statistics[index], state.statistics[leaf + 1 :]])
+    precisions = np.concatenate([state.precisions, stack.precisions[index]])
+    challenger = fitted(rows, tree, precisions, statistics, _GLOBAL)
+    events = [
+        GrowthEvent(0, "proposed", first_id, grafted(branches.started[index]), np.nan),
+        GrowthEvent(0, "local", first_id, tree, np.nan),
+        GrowthEvent(0, "global", first_id, challenger.tree, challenger.log_evidence),
+    ]
+    while challenger.tree.n_splits and challenger.log_evidence > incumbent.log_evidence - _HOPELESS:
+        pruned = _pruned_once(rows, challenger)
+        if pruned is None:
+            break
+        challenger, split_id = pruned
+        events.append(GrowthEvent(0, "pruned", split_id, challenger.tree, challenger.log_evidence))
+    return challenger, events
+
+
+def _pruned_once(rows: Rows, state: State) -> tuple[State, int] | None:
+    """The tree without the split that it is better off without, fitted again; None if all splits pay."""
+    best: tuple[State, int] | None = None
+    for split in range(state.tree.n_splits):
+        rough = collapsed(rows, state, split, tolerance=1e-2)
+        if rough.log_evidence < state.log_evidence - _HOPELESS:
+            continue
+        without = collapsed(rows, state, split)
+        if without.log_evidence >= state.log_evidence and (best is None or without.log_evidence > best[0].log_evidence):
+            best = without, int(state.tree.ids[split])
+    if best is None:
+        return None
+    without, split_id = best
+    refitted = fitted(rows, without.tree, without.precisions, without.statistics, _GLOBAL)
+    return max(refitted, without, key=lambda tree: tree.log_evidence), split_id
+
+
+def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -> Iterator[Branches]:
+    """Candidates from scanned cuts and from looking one level ahead, each fitted with the rest of the tree held."""
+    directions = _directions(view, policy, rng)
+    if not len(directions):
+        return
+    quantiles = view.quantiles(directions, np.arange(_BINS + 1) / _BINS)
+    # Cuts lie between two quantiles; where those are equal there is nothing between them.
+    edges = 0.5 * (quantiles[:, :-1] + quantiles[:, 1:])
+    empty = quantiles[:, :-1] == quantiles[:, 1:]
+    everything = np.zeros((1, directions.shape[1]))
+    everything[0, 0] = 1.0
+    gains = _scan(view, directions, edges, empty, everything)[0, 0]
+    best_edge = gains.argmax(axis=1)
+    best_gain = np.round(gains[np.arange(len(directions)), best_edge], 6)
+    ranking = np.argsort(-best_gain, kind="stable")
+    if not np.isfinite(best_gain[ranking[0]]):
+        return
+    if _fits(site, _CUT, policy):
+        cuts = _cut(directions, edges, np.arange(len(directions)), best_edge)[ranking[:_BEST_CUTS]]
+        yield _fit_branches(view, "cut", _CUT, _STIFFNESS * cuts[:, None])
+    if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
+        scanned = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
+        started = _look_ahead(view, directions[scanned], edges[scanned], empty[scanned], policy, rng)
+        if len(started):
+            yield _fit_branches(view, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
+
+
+def _directions(view: Rows, policy: Policy, rng: np.random.Generator) -> Floats:
+    """Directions (D, d + 1) to scan, each with unit spread over the rows in view.
+
+    The features, random directions, and those along which the classes differ most, with and without regard to
+    how the features vary together.
+    """
+    second, cross = view.moments()
+    mass = second[0, 0]
+    mean = second[0, 1:] / mass
+    covariance = second[1:, 1:] / mass - np.outer(mean, mean)
+    random = rng.standard_normal((policy.n_directions, len(view.axes))) @ view.axes
+    present = cross[:, 0] > 1.0
+    contrast = (cross[present, 1:] - cross[present, :1] * mean) / mass
+    ridge = covariance + 0.01 * np.eye(len(mean))
+    discriminant = np.linalg.solve(ridge, contrast.T).T
+    slopes = np.concatenate([view.axes, random, contrast, discriminant])
+    variance = np.einsum("ij,ij->i", slopes @ covariance, slopes)
+    size = np.einsum("ij,ij->i", slopes, slopes)
+    moving = variance > 1e-12 * np.maximum(size, 1e-12)
+    slopes = slopes[moving] / np.sqrt(variance[moving, None])
+    return np.column_stack([np.zeros(len(slopes)), slopes])
+
+
+def _scan(view: Rows, directions: Floats, edges: Floats, empty: Floats, cuts: Floats) -> Floats:
+    """Evidence gained by each hard threshold on either side of each cut: (cuts, 2, D, edges)."""
+    histogram = view.histogram(directions, edges, cuts)
+    below = histogram.cumsum(axis=-2)
+    total = below[..., -1:, :]
+    below = below[..., :-1, :]
+    log_evidence = view.family.log_evidence
+    # Subtraction may leave a count a rounding below nothing.
+    gains = log_evidence(below) + log_evidence(np.maximum(total - below, 0.0)) - log_evidence(total)
+    return np.where(empty, -np.inf, gains)
+
+
+def _cut(directions: Floats, edges: Floats, direction: np.ndarray, edge: np.ndarray) -> Floats:
+    hyperplanes = directions[direction].copy()
+    hyperplanes[:, 0] -= edges[direction, edge]
+    return hyperplanes
+
+
+def _look_ahead(
+    view: Rows, directions: Floats, edges: Floats, empty: Floats, policy: Policy, rng: np.random.Generator
+) -> Floats:
+    """The best of some root cuts with the best cut on either side (c, 3, d + 1): chessboards need it."""
+    inner = np.arange(edges.shape[1] // 10, edges.shape[1] - edges.shape[1] // 10)
+    root_direction = rng.integers(len(directions), size=policy.lookahead)
+    root_edge = inner[rng.integers(len(inner), size=policy.lookahead)]
+    usable = ~empty[root_direction, root_edge]
+    roots = _cut(directions, edges, root_direction[usable], root_edge[usable])
+    if not len(roots):
+        return np.empty((0, 3, directions.shape[1]))
+    gains = _scan(view, directions, edges, empty, roots).reshape(len(roots), 2, -1)
+    choice = gains.argmax(axis=-1)
+    totals = np.take_along_axis(gains, choice[..., None], axis=-1)[..., 0].sum(axis=1)
+    root_gains = view.family.log_evidence(_root_statistics(view, roots)).sum(axis=1)
+    ranking = np.argsort(-np.round(totals + root_gains, 6), kind="stable")[:_BEST_LOOKAHEADS]
+    ranking = ranking[np.isfinite(totals[ranking])]
+    sides = [_cut(directions, edges, *np.divmod(choice[ranking, side], edges.shape[1])) for side in (0, 1)]
+    return np.stack([roots[ranking], *sides], axis=1)
+
+
+def _root_statistics(view: Rows, roots: Floats) -> Floats:
+    """Statistics left and right of each root cut: (roots, 2, k)."""
+    nowhere = np.zeros((1, roots.shape[1]))
+    return view.histogram(nowhere, np.zeros((1, 0)), roots)[:, :, 0, 0]
+
+
+def _fit_branches(view: Rows, kind: str, shape: Shape, started: Floats) -> Branches:
+    """Fit candidates side by side; after a first look only the better half goes on."""
+    c, m, width = started.shape
+    precisions = np.full((c, m), _WEAK_PRECISION_PER_FEATURE * (width - 1))
+    size = max(1, _STACK_FLOATS // (2 * m * width * width))
+    parts = [
+        ascend(view, shape, started[start : start + size], precisions[start : start + size], None, _FIRST_LOOK)
+        for start in range(0, c, size)
+    ]
+    log_evidence = np.concatenate([part.log_evidence for part in parts])
+    better = np.argsort(-np.round(log_evidence, 6), kind="stable")[: max(1, (c + 1) // 2)]
+    hyperplanes = np.concatenate([part.hyperplanes for part in parts])[better]
+    tuned = np.concatenate([part.precisions for part in parts])[better]
+    statistics = np.concatenate([part.statistics for part in parts])[better]
+    grown = [
+        ascend(view, shape, hyperplanes[at], tuned[at], statistics[at], _LOCAL)
+        for at in (slice(start, start + size) for start in range(0, len(better), size))
+    ]
+    stack = Stack(*(np.concatenate([getattr(part, field) for part in grown]) for field in Stack.__dataclass_fields__))
+    return Branches(kind, shape, started[better], stack)

@@ -1,0 +1,108 @@
+"""What happened during growth, as data: every event, and every candidate with the reason it was kept or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, overload
+
+from .tree import Tree
+
+Phase = Literal["start", "proposed", "local", "global", "pruned", "kept", "rejected", "polished"]
+StoppingReason = Literal["no_gain", "max_attempts", "max_splits", "max_depth"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A branch that was tried in the place of a leaf.
+
+    Attributes
+    ----------
+    kind : str
+        "cut" for one split, "look-ahead" for three at once.
+    local_gain : float
+        Log evidence that the branch gained with the rest of the tree held, prices paid.
+    gain : float or None
+        Gain over the incumbent after the ascent of all splits and pruning; None if it did not get so far.
+    kept : bool
+    reason : str
+        Why it was kept or not.
+    """
+
+    kind: str
+    local_gain: float
+    gain: float | None
+    kept: bool
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class GrowthEvent:
+    """One step of growth.
+
+    Attributes
+    ----------
+    attempt : int
+        0 for the start, then counted from 1; the polish at the end carries the last one.
+    phase : str
+        "proposed", "local", "global" and "pruned" show the best candidate of an attempt on its way; "kept" or
+        "rejected" closes the attempt with the tree that growth goes on with.
+    split_id : int or None
+        The split that the event is about.
+    tree : Tree
+        In the units of the schema.
+    log_evidence : float
+        Of this tree; not a number for trees on their way.
+    candidates : tuple of Candidate
+        All that the attempt tried; given with the closing event.
+    """
+
+    attempt: int
+    phase: Phase
+    split_id: int | None
+    tree: Tree
+    log_evidence: float
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class History(Sequence[GrowthEvent]):
+    """All events of a growth, in order.
+
+    Parameters
+    ----------
+    events : tuple of GrowthEvent
+    stopping_reason : str
+    """
+
+    events: tuple[GrowthEvent, ...]
+    stopping_reason: StoppingReason
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    @overload
+    def __getitem__(self, index: int) -> GrowthEvent: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[GrowthEvent, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> GrowthEvent | tuple[GrowthEvent, ...]:
+        return self.events[index]
+
+    def __iter__(self) -> Iterator[GrowthEvent]:
+        return iter(self.events)
+
+    def replay(self, k: int) -> Tree:
+        """The tree after event k; negative k counts from the end."""
+        if not -len(self.events) <= k < len(self.events):
+            raise IndexError(f"event {k} does not exist; the history has {len(self.events)} events, 0 to {len(self.events) - 1}.")
+        return self.events[k].tree
+
+    @property
+    def n_attempts(self) -> int:
+        return self.events[-1].attempt
+
+    def __repr__(self) -> str:
+        kept = sum(event.phase == "kept" for event in self.events)
+        return f"<History: {self.n_attempts} attempts, {kept} kept, stopped by {self.stopping_reason}>"

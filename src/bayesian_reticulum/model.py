@@ -1,0 +1,174 @@
+"""A fitted reticulum: plain, immutable data with no training rows in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .families import Family
+from .rows import gates
+from .schema import Schema
+from .tree import Floats, Tree, frozen
+
+# A gate goes from 10% to 90% over this much activation.
+_TRANSITION = 2 * np.log(9.0)
+_GREY = (0.1, 0.9)
+_BLOCK_FLOATS = 1 << 18
+_NAMED_FEATURES = 4
+_NAMED_CLASSES = 4
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reticulum:
+    """A tree of soft, slanted splits with what its leaves have learned.
+
+    Attributes
+    ----------
+    tree : Tree
+        Splits in the units of the schema: columns centred and of unit spread.
+    statistics : ndarray of shape (leaves, k)
+        Sufficient statistics of each leaf; for classes the effective counts.
+    family : Family
+        What a leaf makes of its statistics.
+    schema : Schema
+        Names and units of the columns.
+    targets : tuple of str
+        Names of the classes.
+    precisions : ndarray of shape (m,)
+        Prior precision of each split's slopes, as set by the evidence.
+    log_evidence : float
+        Log evidence of the whole tree.
+    log_bayes_factors : ndarray of shape (m,)
+        For each split the log evidence that the tree would lose without it.
+    prices : ndarray of shape (m,)
+        Log evidence that each split's hyperplane costs.
+    grey_shares : ndarray of shape (m,)
+        Share of the rows reaching each split whose gate is between 0.1 and 0.9.
+    """
+
+    tree: Tree
+    statistics: Floats
+    family: Family
+    schema: Schema
+    targets: tuple[str, ...]
+    precisions: Floats
+    log_evidence: float
+    log_bayes_factors: Floats
+    prices: Floats
+    grey_shares: Floats
+
+    def __post_init__(self) -> None:
+        for field in ("statistics", "precisions", "log_bayes_factors", "prices", "grey_shares"):
+            object.__setattr__(self, field, frozen(getattr(self, field)))
+
+    @cached_property
+    def hyperplanes(self) -> Floats:
+        """Offset and slopes of each split in the units of the table, shape (m, d + 1).
+
+        They hold between the schema's limits `low` and `high`; cells beyond are read as being there.
+        """
+        return frozen(self.schema.in_original_units(self.tree.hyperplanes))
+
+    @cached_property
+    def transition_widths(self) -> Floats:
+        """Distance over which each gate goes from 10% to 90%, in standard deviations along its normal."""
+        return frozen(_TRANSITION / np.linalg.norm(self.tree.hyperplanes[:, 1:], axis=1))
+
+    @cached_property
+    def leaf_predictions(self) -> Floats:
+        """Posterior predictive mean of each leaf, shape (leaves, k); for classes their probabilities."""
+        return frozen(self.family.predictive_mean(self.statistics))
+
+    @cached_property
+    def feature_importances(self) -> Floats:
+        """Evidence that splits gain, shared out among features by the size of their standardised slopes."""
+        sides = self.tree.shape.sides
+        log_evidence = self.family.log_evidence
+        left, right = ((sides == side).astype(np.float64) @ self.statistics for side in (1, -1))
+        gains = np.maximum(log_evidence(left) + log_evidence(right) - log_evidence(left + right), 0.0)
+        importances = gains @ self._shares
+        total = importances.sum()
+        return frozen(importances / total if total > 0 else importances)
+
+    @cached_property
+    def _shares(self) -> Floats:
+        """Share of each feature in each split, shape (m, d)."""
+        slopes = np.abs(self.tree.hyperplanes[:, 1:])
+        return np.asarray(slopes / np.maximum(slopes.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+
+    def _memberships(self, X: Any) -> Iterator[tuple[slice, Floats]]:
+        """Blocks of memberships (leaves, n)."""
+        size = max(64, min(4096, _BLOCK_FLOATS // (4 * self.tree.n_leaves + self.tree.n_features)))
+        for start in range(0, len(X), size):
+            part = slice(start, min(start + size, len(X)))
+            block = gates(self.tree.hyperplanes[None], self.tree.shape, self.schema.design(X[part]))
+            yield part, np.exp(block.log_membership[0])
+
+    def membership(self, X: Any) -> Floats:
+        """Probability of each row (n, d) to belong to each leaf, shape (n, leaves)."""
+        out = np.empty((len(X), self.tree.n_leaves))
+        for part, membership in self._memberships(X):
+            out[part] = membership.T
+        return out
+
+    def predict_mean(self, X: Any) -> Floats:
+        """Mean of the predictive mixture over leaves for each row (n, d); for classes their probabilities (n, k)."""
+        out = np.empty((len(X), self.leaf_predictions.shape[1]))
+        for part, membership in self._memberships(X):
+            np.dot(membership.T, self.leaf_predictions, out=out[part])
+        return out
+
+    def __repr__(self) -> str:
+        return f"<Reticulum: {self._size()}, log evidence {self.log_evidence:.1f}>"
+
+    def __str__(self) -> str:
+        return "\n".join([f"Reticulum: {self._size()}, log evidence {self.log_evidence:.1f}", *self._lines()])
+
+    def _size(self) -> str:
+        splits, leaves = self.tree.n_splits, self.tree.n_leaves
+        return f"{splits} split{'s' * (splits != 1)}, {leaves} lea{'ves' if leaves != 1 else 'f'}"
+
+    def _lines(self) -> Iterator[str]:
+        """The tree from top to bottom; a child stands below its parent, the left one first."""
+        root = 0 if self.tree.n_splits else ~0
+        stack = [(root, "", "")]
+        while stack:
+            node, lead, indent = stack.pop()
+            if node < 0:
+                yield f"{lead}leaf {~node}: {self._describe_leaf(~node)}"
+                continue
+            yield f"{lead}split {node}: P(left) = sigmoid({self._describe_activation(node)})"
+            left, right = (int(child) for child in self.tree.children[node])
+            yield (
+                f"{indent}│    10-90% over {self.transition_widths[node]:.2g} sd, "
+                f"{self.grey_shares[node]:.0%} of its rows between; log Bayes factor {self.log_bayes_factors[node]:.1f}"
+            )
+            stack.append((right, f"{indent}└─ right ", f"{indent}   "))
+            stack.append((left, f"{indent}├─ left  ", f"{indent}│  "))
+
+    def _describe_activation(self, split: int) -> str:
+        hyperplane, shares = self.hyperplanes[split], self._shares[split]
+        ranked = np.argsort(-shares, kind="stable")
+        named = [j for j in ranked[:_NAMED_FEATURES] if shares[j] > 0]
+        terms = [f"{hyperplane[0]:.4g}"]
+        terms += [f"{'-' if hyperplane[1 + j] < 0 else '+'} {abs(hyperplane[1 + j]):.3g} {self.schema.names[j]}" for j in named]
+        rest = [j for j in ranked[_NAMED_FEATURES:] if shares[j] > 0]
+        if rest:
+            others = f"{len(rest)} other{'s' * (len(rest) != 1)}"
+            terms.append(f"+ {others} ({shares[rest].sum():.0%})")
+        return " ".join(terms)
+
+    def _describe_leaf(self, leaf: int) -> str:
+        probabilities = self.leaf_predictions[leaf]
+        shown = np.arange(len(probabilities))
+        if len(shown) > _NAMED_CLASSES:
+            shown = np.sort(np.argsort(-probabilities, kind="stable")[:_NAMED_CLASSES])
+        parts = [f"{self.targets[k]} {probabilities[k]:.3f}" for k in shown]
+        if len(shown) < len(probabilities):
+            hidden = len(probabilities) - len(shown)
+            parts.append(f"{hidden} other{'s' * (hidden != 1)} {1 - probabilities[shown].sum():.3f}")
+        return f"{', '.join(parts)}  (n = {self.family.counts(self.statistics[leaf]):.1f})"

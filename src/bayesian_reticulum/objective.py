@@ -1,0 +1,402 @@
+"""What a tree is worth: the variational bound F, the prices of its hyperplanes, and the ascent that fits it.
+
+    F(r, w)       = sum_leaves log Z(S(r)) - sum_rows KL(r || membership(w))
+    log evidence  = F - 1/2 sum_splits w' P w - sum_splits price
+
+With r = membership, F is the paper's bound c. The responsibilities r are never stored: they follow from the
+hyperplanes and leaf statistics S. As a function of those two the bound is
+
+    J(w, S) = sum_rows log sum_leaves membership * exp(E_q[log p(y | leaf)]) - sum_leaves KL(q(S) || prior)
+
+with q(S) the leaf posterior that S implies. Its maximum over S is the maximum of F over r, where both agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .families import Family
+from .optimizers import Anderson, newton_inverses
+from .rows import Pass, Rows
+from .tree import Floats, Integers, Shape, Tree, collapse, frozen, kept_splits
+
+# Prior precision of an offset, at most; stiff splits far from the mean would otherwise pay for their place.
+OFFSET_PRECISION = 0.01
+# Weight of the belief, worth a fiftieth of a slope, that keeps a precision finite when a hyperplane vanishes.
+_PRECISION_PRIOR = 0.02
+_PRECISION_RANGE = (1e-6, 1e3)
+# Extrapolation starts when a step promises less than this many nats: before, steps are too different to combine.
+_NEAR = 1.0
+# Passes for which an information matrix may serve once near.
+_LONGEST_SERVICE = 8
+_SHORTEST_STEP = 1e-4
+_SAME_PRECISION = 0.02
+
+
+def prior_diagonal(precisions: Floats, width: int) -> Floats:
+    """Diagonal of P (..., width) for slope precisions (...): the offset's is min(0.01, that of the slopes)."""
+    diagonal = np.repeat(precisions[..., None], width, axis=-1)
+    diagonal[..., 0] = np.minimum(OFFSET_PRECISION, precisions)
+    return diagonal
+
+
+def penalty(hyperplanes: Floats, precisions: Floats) -> Floats:
+    """1/2 sum_splits w' P w of each tree of a stack."""
+    diagonal = prior_diagonal(precisions, hyperplanes.shape[-1])
+    return np.asarray(0.5 * (diagonal * hyperplanes**2).sum(axis=(-1, -2)))
+
+
+def bound(family: Family, statistics: Floats, at: Pass) -> Floats:
+    """J(w, S) of each tree of a stack, from the pass made at w and S = `statistics`."""
+    expected = family.expected_parameters(statistics)
+    divergence = (expected * statistics).sum(axis=-1) - family.log_evidence(statistics)
+    return np.asarray(at.log_normalizer - divergence.sum(axis=-1))
+
+
+def free_energy(family: Family, statistics: Floats, at: Pass) -> Floats:
+    """F(r, w) of each tree of a stack, with r the responsibilities of the pass made at w and S = `statistics`."""
+    expected = family.expected_parameters(statistics)
+    divergence = (expected * at.statistics).sum(axis=(-1, -2)) - at.log_normalizer
+    return np.asarray(family.log_evidence(at.statistics).sum(axis=-1) - divergence)
+
+
+def prices(observed: Floats, precisions: Floats) -> Floats:
+    """Laplace price of each split: 1/2 log|I + P^-1/2 H P^-1/2|, negative eigenvalues counted as 0."""
+    root = prior_diagonal(precisions, observed.shape[-1]) ** -0.5
+    eigenvalues = np.linalg.eigvalsh(observed * root[..., :, None] * root[..., None, :])
+    return np.asarray(0.5 * np.log1p(np.maximum(eigenvalues, 0.0)).sum(axis=-1))
+
+
+def tuned_precisions(hyperplanes: Floats, precisions: Floats, observed: Floats) -> Floats:
+    """MacKay's update of each split's precision: slopes that the rows determine, over their squared length."""
+    width = hyperplanes.shape[-1]
+    root = prior_diagonal(precisions, width) ** -0.5
+    eigenvalues, vectors = np.linalg.eigh(observed * root[..., :, None] * root[..., None, :])
+    uncertain = (vectors**2 / (1.0 + np.maximum(eigenvalues, 0.0))[..., None, :]).sum(axis=-1)[..., 1:].sum(axis=-1)
+    determined = np.clip(width - 1 - uncertain, 0.0, width - 1)
+    squared = (hyperplanes[..., 1:] ** 2).sum(axis=-1)
+    return np.clip((determined + _PRECISION_PRIOR) / (squared + _PRECISION_PRIOR), *_PRECISION_RANGE)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Fitted trees of one shape.
+
+    Attributes
+    ----------
+    hyperplanes : ndarray of shape (c, m, d + 1)
+    precisions : ndarray of shape (c, m)
+    statistics : ndarray of shape (c, leaves, k)
+    log_evidence : ndarray of shape (c,)
+    prices : ndarray of shape (c, m)
+    """
+
+    hyperplanes: Floats
+    precisions: Floats
+    statistics: Floats
+    log_evidence: Floats
+    prices: Floats
+
+    def __len__(self) -> int:
+        return len(self.log_evidence)
+
+    def take(self, trees: Any) -> Stack:
+        """Some trees of the stack."""
+        return Stack(
+            self.hyperplanes[trees],
+            self.precisions[trees],
+            self.statistics[trees],
+            self.log_evidence[trees],
+            self.prices[trees],
+        )
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How far an ascent goes.
+
+    Parameters
+    ----------
+    tolerance : float
+        A tree has settled when the next step promises less than this many nats.
+    rounds : int
+        How often precisions are tuned after settling.
+    max_passes : int
+        Passes over the rows, at most.
+    """
+
+    tolerance: float = 1e-4
+    rounds: int = 6
+    max_passes: int = 200
+
+
+class _Ascent:
+    """A stack of trees on its way up; alternates E steps with backtracked Newton steps of all hyperplanes.
+
+    Both are made in one pass: the statistics that a pass returns are the E step, its gradient gives the Newton
+    step, and the next pass judges both together. A pair that lowers the penalised bound is taken back and its
+    Newton step shortened; an E step alone never lowers it.
+    """
+
+    def __init__(
+        self, rows: Rows, shape: Shape, hyperplanes: Floats, precisions: Floats, statistics: Floats, fixed: bool
+    ) -> None:
+        c, m, width = hyperplanes.shape
+        self.rows, self.shape, self.fixed = rows, shape, fixed
+        self.hyperplanes, self.precisions, self.statistics = hyperplanes.copy(), precisions.copy(), statistics.copy()
+        self.value = np.full(c, -np.inf)
+        self.trial_hyperplanes, self.trial_statistics = hyperplanes.copy(), statistics.copy()
+        self.direction = np.zeros((c, m, width))
+        self.next_statistics = statistics.copy()
+        self.step = np.ones(c)
+        self.extrapolated = np.zeros(c, dtype=bool)
+        self.inverse = np.zeros((c, m, width, width))
+        self.spread = np.ones((c, m * width))
+        self.anderson = Anderson(c, m * width + statistics[0].size)
+        self.done = np.zeros(c, dtype=bool)
+        self.wants_information = np.full(c, not fixed)
+        self.best = Stack(
+            hyperplanes.copy(), precisions.copy(), statistics.copy(), np.full(c, -np.inf), np.zeros((c, m))
+        )
+
+    def run(self, effort: Effort) -> Stack:
+        rounds_left = np.full(len(self.value), effort.rounds)
+        service = 0
+        for _ in range(effort.max_passes):
+            live = np.flatnonzero(~self.done)
+            if not len(live):
+                break
+            information = bool(self.wants_information[live].any()) or (service >= _LONGEST_SERVICE and not self.fixed)
+            service = 0 if information else service + 1
+            at = self.rows.pass_(
+                self.trial_hyperplanes[live], self.shape, self.trial_statistics[live], information=information
+            )
+            value = bound(self.rows.family, self.trial_statistics[live], at)
+            value -= penalty(self.trial_hyperplanes[live], self.precisions[live])
+            risen = value >= self.value[live] - 1e-10 * np.abs(value)
+            self._take_back(live[~risen])
+            if risen.any():
+                self._accept(live[risen], value[risen], _of(at, risen), effort, rounds_left)
+        unsettled = np.flatnonzero(~np.isfinite(self.best.log_evidence))
+        if len(unsettled):
+            at = self.rows.pass_(
+                self.hyperplanes[unsettled], self.shape, self.statistics[unsettled], information=True
+            )
+            value = bound(self.rows.family, self.statistics[unsettled], at)
+            value -= penalty(self.hyperplanes[unsettled], self.precisions[unsettled])
+            self._note(unsettled, value, at)
+        return self.best
+
+    def _take_back(self, trees: Integers) -> None:
+        """Undo a step that lowered the bound: an extrapolated one becomes a plain one, a plain one shorter."""
+        plain = trees[~self.extrapolated[trees]]
+        self.step[plain] *= 0.25
+        self.step[plain[self.step[plain] < _SHORTEST_STEP]] = 0.0
+        self.extrapolated[trees] = False
+        self.anderson.forget(trees)
+        self.trial_hyperplanes[trees] = self.hyperplanes[trees] + self.step[trees, None, None] * self.direction[trees]
+        self.trial_statistics[trees] = self.next_statistics[trees]
+
+    def _accept(self, trees: Integers, value: Floats, at: Pass, effort: Effort, rounds_left: Integers) -> None:
+        family = self.rows.family
+        self.hyperplanes[trees], self.statistics[trees] = self.trial_hyperplanes[trees], self.trial_statistics[trees]
+        self.value[trees], self.next_statistics[trees], self.step[trees] = value, at.statistics, 1.0
+        if at.observed is not None and not self.fixed:
+            self._renew_metric(trees, at)
+        change = at.statistics - self.statistics[trees]
+        push = family.expected_parameters(at.statistics) - family.expected_parameters(self.statistics[trees])
+        promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees, at)
+        settled = promise < effort.tolerance
+        self.wants_information[trees] = (promise > _NEAR) & (not self.fixed)
+        if at.observed is None:
+            self.wants_information[trees[settled]] = True
+        elif settled.any():
+            self._note(trees[settled], value[settled], _of(at, settled))
+            spent = settled & (rounds_left[trees] <= 0)
+            self.done[trees[spent]] = True
+            again = settled & ~spent
+            rounds_left[trees[again]] -= 1
+            if again.any():
+                self._tune(trees[again], _of(at, again))
+        self._propose(trees, change, promise < _NEAR)
+
+    def _renew_metric(self, trees: Integers, at: Pass) -> None:
+        assert at.observed is not None
+        assert at.complete is not None
+        width = self.hyperplanes.shape[-1]
+        diagonal = np.arange(width)
+        prior = prior_diagonal(self.precisions[trees], width)
+        self.inverse[trees] = newton_inverses(at.observed, at.complete, prior)
+        self.spread[trees] = _flat(np.sqrt(self.inverse[trees][..., diagonal, diagonal]))
+
+    def _aim(self, trees: Integers, at: Pass) -> Floats:
+        """Set Newton's direction; returns the nats that it promises."""
+        if self.fixed:
+            return np.zeros(len(trees))
+        prior = prior_diagonal(self.precisions[trees], self.hyperplanes.shape[-1])
+        gradient = at.gradient - prior * self.hyperplanes[trees]
+        self.direction[trees] = (self.inverse[trees] @ gradient[..., None])[..., 0]
+        return np.asarray(0.5 * (gradient * self.direction[trees]).sum(axis=(-1, -2)))
+
+    def _note(self, trees: Integers, value: Floats, at: Pass) -> None:
+        """Remember a settled tree if its log evidence is the best that its precisions have reached."""
+        assert at.observed is not None
+        cost = prices(at.observed, self.precisions[trees])
+        log_evidence = value - cost.sum(axis=-1)
+        better = log_evidence > self.best.log_evidence[trees]
+        kept = trees[better]
+        self.best.hyperplanes[kept] = self.hyperplanes[kept]
+        self.best.precisions[kept] = self.precisions[kept]
+        self.best.statistics[kept] = self.statistics[kept]
+        self.best.log_evidence[kept] = log_evidence[better]
+        self.best.prices[kept] = cost[better]
+
+    def _tune(self, trees: Integers, at: Pass) -> None:
+        assert at.observed is not None
+        before = self.precisions[trees]
+        tuned = tuned_precisions(self.hyperplanes[trees], before, at.observed)
+        self.done[trees] = np.abs(np.log(tuned / before)).max(axis=-1) < _SAME_PRECISION
+        # Slopes follow a precision, so its own update falls short: twice the step, on a log scale, gets there.
+        tuned = np.clip(tuned**2 / before, *_PRECISION_RANGE)
+        self.value[trees] += penalty(self.hyperplanes[trees], before) - penalty(self.hyperplanes[trees], tuned)
+        self.precisions[trees] = tuned
+        self.anderson.forget(trees)
+        self._renew_metric(trees, at)
+        self._aim(trees, at)
+
+    def _propose(self, trees: Integers, change: Floats, near: Any) -> None:
+        m, width = self.hyperplanes.shape[1:]
+        point = np.concatenate([_flat(self.hyperplanes[trees]), _flat(self.statistics[trees])], axis=1)
+        step = np.concatenate([_flat(self.direction[trees]), _flat(change)], axis=1)
+        self.anderson.forget(trees[~near])
+        counts = np.sqrt(np.abs(_flat(self.next_statistics[trees])) + 1.0)
+        scale = 1.0 / np.concatenate([self.spread[trees], counts], axis=1)
+        target, extrapolated = self.anderson.extrapolate(trees, point, step, scale)
+        statistics = target[:, m * width :].reshape(len(trees), m + 1, -1)
+        possible = self.rows.family.are_possible(statistics).all(axis=-1) & np.isfinite(target).all(axis=-1)
+        extrapolated = extrapolated & near & possible
+        target = np.where(extrapolated[:, None], target, point + step)
+        self.extrapolated[trees] = extrapolated
+        self.trial_hyperplanes[trees] = target[:, : m * width].reshape(len(trees), m, width)
+        self.trial_statistics[trees] = target[:, m * width :].reshape(self.statistics[trees].shape)
+
+
+def _flat(array: Floats) -> Floats:
+    return array.reshape(len(array), -1)
+
+
+def _of(at: Pass, trees: Any) -> Pass:
+    """A pass of some trees of a stack."""
+    return Pass(
+        at.log_normalizer[trees],
+        at.statistics[trees],
+        at.gradient[trees],
+        None if at.observed is None else at.observed[trees],
+        None if at.complete is None else at.complete[trees],
+    )
+
+
+def ascend(
+    rows: Rows,
+    shape: Shape,
+    hyperplanes: Floats,
+    precisions: Floats,
+    statistics: Floats | None = None,
+    effort: Effort | None = None,
+) -> Stack:
+    """Fit hyperplanes, precisions and leaf statistics of a stack of trees to the rows.
+
+    Parameters
+    ----------
+    rows : Rows
+    shape : Shape
+    hyperplanes : ndarray of shape (c, m, d + 1)
+        Where to start.
+    precisions : ndarray of shape (c, m)
+        Prior precisions of the slopes, where to start; tuned each time that a tree has settled.
+    statistics : ndarray of shape (c, leaves, k), optional
+        Where to start; by default from responsibility = membership.
+    effort : Effort, optional
+
+    Returns
+    -------
+    Stack
+        Each tree at the precisions of its highest log evidence.
+    """
+    if statistics is None:
+        statistics = rows.prior_statistics(hyperplanes, shape)
+    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed=False).run(effort or Effort())
+
+
+def settle(
+    rows: Rows,
+    shape: Shape,
+    hyperplanes: Floats,
+    precisions: Floats,
+    statistics: Floats | None = None,
+    tolerance: float = 1e-7,
+    max_passes: int = 500,
+) -> Stack:
+    """Log evidence of a stack of trees as they are: E steps until responsibilities have converged.
+
+    They start from responsibility = membership unless statistics are given.
+    """
+    if statistics is None:
+        statistics = rows.prior_statistics(hyperplanes, shape)
+    effort = Effort(tolerance, rounds=0, max_passes=max_passes)
+    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed=True).run(effort)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A fitted tree during growth: all that a later step, or a resumed fit, needs to know.
+
+    Attributes
+    ----------
+    tree : Tree
+        In the units of the schema.
+    precisions : ndarray of shape (m,)
+    statistics : ndarray of shape (leaves, k)
+    log_evidence : float
+    prices : ndarray of shape (m,)
+    """
+
+    tree: Tree
+    precisions: Floats
+    statistics: Floats
+    log_evidence: float
+    prices: Floats
+
+    def __post_init__(self) -> None:
+        for field in ("precisions", "statistics", "prices"):
+            object.__setattr__(self, field, frozen(getattr(self, field)))
+
+
+def evaluated(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-7) -> State:
+    """State of a tree as it is, responsibilities converged from responsibility = membership."""
+    stack = settle(rows, tree.shape, tree.hyperplanes[None], precisions[None], tolerance=tolerance)
+    return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+
+
+def fitted(
+    rows: Rows, tree: Tree, precisions: Floats, statistics: Floats | None = None, effort: Effort | None = None
+) -> State:
+    """State of a tree after an ascent of all its splits, judged with responsibilities converged from scratch."""
+    start = None if statistics is None else statistics[None]
+    stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions[None], start, effort)
+    return evaluated(rows, Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack.precisions[0])
+
+
+def collapsed(rows: Rows, state: State, split: int, tolerance: float = 1e-7) -> State:
+    """State of the tree with one split collapsed into a leaf, the other hyperplanes kept."""
+    kept = kept_splits(state.tree.shape, split)
+    return evaluated(rows, collapse(state.tree, split), state.precisions[kept], tolerance)
+
+
+def log_bayes_factors(rows: Rows, state: State) -> Floats:
+    """For each split the log evidence of the tree less that of the tree with the split collapsed into a leaf."""
+    without = [collapsed(rows, state, split).log_evidence for split in range(state.tree.n_splits)]
+    return state.log_evidence - np.array(without, dtype=np.float64)

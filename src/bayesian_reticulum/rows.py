@@ -1,0 +1,367 @@
+"""The training rows, behind the only door through which anything else may ask about them.
+
+`Rows` answers *additive* requests with small sums, block by block, so that threads, files larger than memory,
+GPUs and clusters are all "another Rows". Nothing is kept per row and leaf: the state between two passes is the
+leaf statistics S.
+
+A request works on a *stack* of trees of one shape: hyperplanes (c, m, d + 1) with leaf statistics (c, leaves, k).
+Candidates are refined side by side in this way; one tree is a stack of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from .families import Family
+from .schema import Schema, identity_schema, weighted_quantiles
+from .tree import Floats, Integers, Shape
+
+# Scratch arrays of one block should stay in a core's second-level cache.
+_BLOCK_FLOATS = 1 << 17
+# Standardised columns are kept between passes while they are small, and made anew block by block otherwise.
+_KEPT_BYTES = 24 << 20
+# Up to this width the products of all pairs of columns are formed once and shared by all splits.
+_WIDEST_PRODUCTS = 64
+_PRODUCT_FLOATS = 1 << 19
+# A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
+_NEGLIGIBLE_SHARE = 1e-3
+
+
+class Gates(NamedTuple):
+    """Activations and gates (c, m, n) and log memberships (c, leaves, n) of a block of rows."""
+
+    activation: Floats
+    gate: Floats
+    log_membership: Floats
+
+
+def gates(hyperplanes: Floats, shape: Shape, design: Floats) -> Gates:
+    """Gates and log memberships of the rows of a design (d + 1, n).
+
+    A membership is the product of the gates on a leaf's path, computed as a sum of logs.
+    """
+    c, m, width = hyperplanes.shape
+    n = design.shape[1]
+    activation = (hyperplanes.reshape(c * m, width) @ design).reshape(c, m, n)
+    small = np.exp(-np.abs(activation))
+    gate = np.where(activation >= 0, 1.0, small)
+    small += 1.0
+    gate /= small
+    # log(1 + e), not log1p(e): its error is 1e-16 absolute, all that a sum of logs can use, and it is vectorised.
+    log_left = np.log(small, out=small)
+    np.subtract(np.minimum(activation, 0.0), log_left, out=log_left)
+    log_membership = np.zeros((c, m + 1, n))
+    reach: list[Any] = [0.0] * m
+    for split, pair in enumerate(shape.children):
+        left = reach[split] + log_left[:, split]
+        for child, reached in zip(pair, (left, left - activation[:, split]), strict=True):
+            if child >= 0:
+                reach[child] = reached
+            else:
+                log_membership[:, ~child] = reached
+    return Gates(activation, gate, log_membership)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Sums over all rows at given hyperplanes and leaf statistics, for each tree of a stack.
+
+    Attributes
+    ----------
+    log_normalizer : ndarray of shape (c,)
+        Sum over rows of weight * log sum_leaf membership * exp(E_q[log p(y | leaf)]).
+    statistics : ndarray of shape (c, leaves, k)
+        New leaf statistics, from the responsibilities that the given ones imply.
+    gradient : ndarray of shape (c, m, d + 1)
+        Derivative of the objective by each hyperplane, responsibilities held or converged.
+    observed, complete : ndarray of shape (c, m, d + 1, d + 1) or None
+        Information of each split: what the rows tell, and what they would tell if leaves were known.
+    """
+
+    log_normalizer: Floats
+    statistics: Floats
+    gradient: Floats
+    observed: Floats | None = None
+    complete: Floats | None = None
+
+
+class Rows(Protocol):
+    """What growth and the objective may ask of the training rows."""
+
+    family: Family
+    axes: Floats
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that splits work on."""
+        ...
+
+    def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
+        """One E step, and the derivatives that go with it."""
+        ...
+
+    def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:
+        """Leaf statistics with responsibility = membership, as in the paper."""
+        ...
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Second moments of (1, x), shape (d + 1, d + 1), and of the statistics with (1, x), shape (k, d + 1)."""
+        ...
+
+    def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
+        """Weighted quantiles of the rows along directions (D, d + 1); shape (D, probabilities)."""
+        ...
+
+    def histogram(self, directions: Floats, edges: Floats, cuts: Floats) -> Floats:
+        """Statistics by bin of each direction, on the left and right of each hard cut; (cuts, 2, D, bins, k)."""
+        ...
+
+    def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Rows:
+        """The rows as a branch in the place of one leaf would see them, all else held."""
+        ...
+
+    def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
+        """For each split the share of the rows reaching it whose gate lies strictly between low and high."""
+        ...
+
+
+class NumpyRows:
+    """Rows in memory, worked through in blocks with NumPy: the reference for all other Rows.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Numeric columns in their own units; never copied.
+    targets : array of shape (n,)
+        As the family wants them.
+    family : Family
+    weights : ndarray of shape (n,)
+        Positive row weights.
+    schema : Schema
+        Turns blocks of X into the columns that hyperplanes are written for.
+    axes : ndarray of shape (D, d), optional
+        Directions that stand for one feature each; by default the columns themselves.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        targets: Any,
+        family: Family,
+        weights: Floats,
+        schema: Schema,
+        *,
+        axes: Floats | None = None,
+        _chosen: Integers | None = None,
+        _log_reach: Floats | None = None,
+        _log_other: Floats | None = None,
+    ) -> None:
+        self.family = family
+        self.axes = np.eye(X.shape[1]) if axes is None else axes
+        self._X, self._targets, self._schema = X, targets, schema
+        self._weights = weights
+        # A view from a leaf: which rows it sees, the log membership in it, and what the other leaves
+        # together say of the row, as the log of membership times likelihood.
+        self._chosen, self._log_reach, self._log_other = _chosen, _log_reach, _log_other
+        self._mass = weights if _log_reach is None else weights * np.exp(_log_reach)
+        self._n = len(X) if _chosen is None else len(_chosen)
+        self._kept: tuple[Floats, Floats] | None = None
+
+    @property
+    def n_features(self) -> int:
+        return int(self._X.shape[1])
+
+    def _read(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        part: Any = slice(start, stop) if self._chosen is None else self._chosen[start:stop]
+        return self._schema.design(self._X[part]), self.family.row_statistics(None, self._targets[part])
+
+    def _blocks(self, floats_per_row: int) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Blocks (rows, design, T) so small that `floats_per_row` scratch floats each stay in cache."""
+        size = max(64, min(4096, _BLOCK_FLOATS // floats_per_row))
+        starts = range(0, self._n, size)
+        parts = [slice(start, min(start + size, self._n)) for start in starts]
+        if self._kept is None and self._n * (self.n_features + 1 + self.family.n_statistics) * 8 <= _KEPT_BYTES:
+            self._kept = self._read(0, self._n)
+        for part in parts:
+            if self._kept is not None:
+                yield part, self._kept[0][:, part], self._kept[1][part]
+            else:
+                yield part, *self._read(part.start, part.stop)
+
+    def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
+        c, m, width = hyperplanes.shape
+        leaves, k = m + 1, self.family.n_statistics
+        expected = self.family.expected_parameters(statistics).reshape(c * leaves, k)
+        log_normalizer = np.zeros(c)
+        new_statistics = np.zeros((c, leaves, k))
+        gradient = np.zeros((c, m, width))
+        packed = np.zeros((2, c * m, width * (width + 1) // 2)) if information else None
+        for part, design, T in self._blocks(6 * c * leaves):
+            weights = self._weights[part]
+            n = len(weights)
+            _, gate, joint = gates(hyperplanes, shape, design)
+            joint += (expected @ T.T).reshape(c, leaves, n)
+            responsibility, log_total = self._normalise(joint, part)
+            log_normalizer += log_total @ weights
+            responsibility *= weights
+            new_statistics += (responsibility.reshape(c * leaves, n) @ T).reshape(c, leaves, k)
+            left, reached = _below(shape, responsibility)
+            slope = left - reached * gate
+            gradient += (slope.reshape(c * m, n) @ design.T).reshape(c, m, width)
+            if packed is not None:
+                complete = reached * gate * (1 - gate)
+                share = slope / weights
+                observed = complete - left * (1 - gate - share) + gate * slope * (1 - reached / weights)
+                _add_information(packed, design, np.stack([observed, complete]).reshape(2 * c * m, n))
+        if packed is None:
+            return Pass(log_normalizer, new_statistics, gradient)
+        return Pass(log_normalizer, new_statistics, gradient, *_unpack(packed, width).reshape(2, c, m, width, width))
+
+    def _normalise(self, joint: Floats, part: slice) -> tuple[Floats, Floats]:
+        """Responsibilities (in place) and log sums of log joints (c, leaves, n) of membership and likelihood."""
+        if self._log_reach is not None:
+            joint += self._log_reach[part]
+        top = joint.max(axis=1, keepdims=True)
+        if self._log_other is not None:
+            np.maximum(top, self._log_other[part], out=top)
+        joint -= top
+        np.exp(joint, out=joint)
+        total = joint.sum(axis=1, keepdims=True)
+        if self._log_other is not None:
+            total += np.exp(self._log_other[part] - top)
+        joint /= total
+        return joint, np.log(total[:, 0]) + top[:, 0]
+
+    def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:
+        c, m, _ = hyperplanes.shape
+        out = np.zeros((c * (m + 1), self.family.n_statistics))
+        for part, design, T in self._blocks(4 * c * (m + 1)):
+            membership = np.exp(gates(hyperplanes, shape, design).log_membership)
+            membership *= self._mass[part]
+            out += membership.reshape(c * (m + 1), -1) @ T
+        return out.reshape(c, m + 1, -1)
+
+    def moments(self) -> tuple[Floats, Floats]:
+        width = self.n_features + 1
+        second, cross = np.zeros((width, width)), np.zeros((self.family.n_statistics, width))
+        for part, design, T in self._blocks(2 * width):
+            weighted = design * self._mass[part]
+            second += weighted @ design.T
+            cross += (weighted @ T).T
+        return second, cross
+
+    def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
+        values = np.concatenate([(directions @ design).T for _, design, _ in self._blocks(len(directions))])
+        return weighted_quantiles(values, self._mass, probabilities)
+
+    def histogram(self, directions: Floats, edges: Floats, cuts: Floats) -> Floats:
+        k, groups = self.family.n_statistics, 2 * len(cuts)
+        out = np.zeros((len(directions) * (edges.shape[1] + 1), groups * k))
+        for part, design, T in self._blocks(len(directions) + groups * k):
+            weighted = T * self._mass[part][:, None]
+            left = (cuts @ design > 0).T
+            sides = np.stack([left, ~left], axis=2).reshape(len(T), groups, 1)
+            out += _bins(directions, edges, design).T @ (sides * weighted[:, None]).reshape(len(T), groups * k)
+        return out.reshape(len(directions), -1, len(cuts), 2, k).transpose(2, 3, 0, 1, 4)
+
+    def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> NumpyRows:
+        if shape.n_splits == 0:
+            return self
+        expected = self.family.expected_parameters(statistics)
+        log_reach, log_own, log_other = np.empty((3, self._n))
+        for part, design, T in self._blocks(4 * shape.n_leaves):
+            joint = gates(hyperplanes[None], shape, design).log_membership[0]
+            log_reach[part] = joint[leaf]
+            joint += expected @ T.T
+            log_own[part] = joint[leaf]
+            others = np.delete(joint, leaf, axis=0)
+            top = others.max(axis=0)
+            log_other[part] = top + np.log(np.exp(others - top).sum(axis=0))
+        largest_share = np.maximum(log_reach, log_own - np.logaddexp(log_own, log_other))
+        seen = np.flatnonzero(largest_share > np.log(_NEGLIGIBLE_SHARE))
+        return NumpyRows(
+            self._X,
+            self._targets,
+            self.family,
+            self._weights[seen],
+            self._schema,
+            axes=self.axes,
+            _chosen=seen if self._chosen is None else self._chosen[seen],
+            _log_reach=log_reach[seen],
+            _log_other=log_other[seen],
+        )
+
+    def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
+        grey, all_ = np.zeros((2, shape.n_splits))
+        below = (shape.sides != 0).astype(np.float64)
+        for part, design, _ in self._blocks(6 * shape.n_leaves):
+            _, gate, log_membership = gates(hyperplanes[None], shape, design)
+            reach = (below @ np.exp(log_membership[0])) * self._mass[part]
+            grey += (reach * ((gate[0] > low) & (gate[0] < high))).sum(axis=1)
+            all_ += reach.sum(axis=1)
+        return grey / np.maximum(all_, np.finfo(float).tiny)
+
+    def narrowed(self) -> tuple[NumpyRows, Floats]:
+        """Rows with fewer columns than these, for tables with more columns than rows, and the way back.
+
+        The prior on slopes is the same in all directions, so the best hyperplane lies in the span of the rows.
+        Returns the rows in an orthonormal basis of that span, and the basis (d, rank).
+        """
+        centred = self._schema.design(self._X)[1:].T
+        _, sizes, basis = np.linalg.svd(centred, full_matrices=False)
+        basis = basis[sizes > 1e-10 * max(sizes[0], 1e-300)].T
+        columns = centred @ basis
+        schema = identity_schema(columns.shape[1])
+        return NumpyRows(columns, self._targets, self.family, self._weights, schema, axes=basis), basis
+
+
+def _bins(directions: Floats, edges: Floats, design: Floats) -> Any:
+    """Sparse indicator (n, D * bins) of the bin in which each row lies along each direction."""
+    n_directions, bins = len(directions), edges.shape[1] + 1
+    index = np.empty((design.shape[1], n_directions), dtype=np.int64)
+    for direction, values in enumerate(directions @ design):
+        index[:, direction] = np.searchsorted(edges[direction], values)
+    index += np.arange(n_directions) * bins
+    starts = np.arange(len(index) + 1) * n_directions
+    return sparse.csr_array((np.ones(index.size), index.ravel(), starts), shape=(len(index), n_directions * bins))
+
+
+def _below(shape: Shape, responsibility: Floats) -> tuple[Floats, Floats]:
+    """Responsibility left of each split, and of all leaves below it; (c, m, n) each."""
+    c, leaves, n = responsibility.shape
+    left, reached = np.empty((2, c, leaves - 1, n))
+    for split in range(shape.n_splits - 1, -1, -1):
+        first, second = (
+            reached[:, child] if child >= 0 else responsibility[:, ~child] for child in shape.children[split]
+        )
+        left[:, split] = first
+        np.add(first, second, out=reached[:, split])
+    return left, reached
+
+
+def _add_information(packed: Floats, design: Floats, curvature: Floats) -> None:
+    """Add sum_i curvature_i x_i x_i' for each row of curvature (2 c m, n) to its packed upper triangle."""
+    width, n = design.shape
+    rows, columns = np.triu_indices(width)
+    flat = packed.reshape(len(curvature), packed.shape[-1])
+    if width > _WIDEST_PRODUCTS:
+        for sums, weights in zip(flat, curvature, strict=True):
+            sums += ((design * weights) @ design.T)[rows, columns]
+        return
+    step = max(16, _PRODUCT_FLOATS // len(rows))
+    for start in range(0, n, step):
+        part = design[:, start : start + step]
+        flat += curvature[:, start : start + step] @ (part[rows] * part[columns]).T
+
+
+def _unpack(packed: Floats, width: int) -> Floats:
+    rows, columns = np.triu_indices(width)
+    full = np.empty((*packed.shape[:-1], width, width))
+    full[..., rows, columns] = packed
+    full[..., columns, rows] = packed
+    return full

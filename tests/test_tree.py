@@ -1,0 +1,199 @@
+"""Laws of the tree's arrays, on random trees."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesian_reticulum.tree import Shape, Tree, collapse, graft, kept_splits, single_leaf, split_leaf
+from plugins import hyperplanes, trees
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.hyperplanes, other.hyperplanes)
+    np.testing.assert_array_equal(one.children, other.children)
+    np.testing.assert_array_equal(one.ids, other.ids)
+
+
+def leaves_left_to_right(tree, node=0):
+    """The leaves below a split in reading order, by plain recursion."""
+    if tree.n_splits == 0:
+        return [0]
+    return [
+        leaf
+        for child in tree.children[node]
+        for leaf in (leaves_left_to_right(tree, child) if child >= 0 else [int(~child)])
+    ]
+
+
+def paths(tree):
+    """For each leaf its {split: side} with side 0 for left, walked from the root."""
+    found = {} if tree.n_splits else {0: {}}
+
+    def walk(split, path):
+        for side, child in enumerate(tree.children[split]):
+            here = {**path, split: side}
+            if child >= 0:
+                walk(int(child), here)
+            else:
+                found[int(~child)] = here
+
+    if tree.n_splits:
+        walk(0, {})
+    return found
+
+
+def test_a_single_leaf_is_an_ordinary_tree():
+    tree = single_leaf(3)
+    assert (tree.n_splits, tree.n_leaves, tree.n_features, tree.depth) == (0, 1, 3, 0)
+    assert tree.shape.sides.shape == (0, 1)
+    np.testing.assert_array_equal(tree.shape.leaf_levels, [0])
+    assert tree.shape.levels.shape == (0,)
+
+
+@given(data=st.data(), tree=trees())
+def test_splitting_then_collapsing_restores_the_tree(data, tree):
+    leaf = data.draw(st.integers(0, tree.n_leaves - 1))
+    grown = split_leaf(tree, leaf, data.draw(hyperplanes(tree.n_features)))
+    assert_same(collapse(grown, tree.n_splits), tree)
+
+
+@given(data=st.data(), tree=trees(), branch=trees(min_splits=1))
+def test_grafting_then_collapsing_restores_the_tree(data, tree, branch):
+    branch = Tree(np.resize(branch.hyperplanes, (branch.n_splits, tree.n_features + 1)), branch.shape, branch.ids)
+    leaf = data.draw(st.integers(0, tree.n_leaves - 1))
+    assert_same(collapse(graft(tree, leaf, branch), tree.n_splits), tree)
+
+
+@given(tree=trees())
+def test_leaves_are_numbered_from_left_to_right(tree):
+    assert leaves_left_to_right(tree) == list(range(tree.n_leaves))
+
+
+@given(tree=trees())
+def test_parents_stand_before_their_children(tree):
+    split, side = np.nonzero(tree.children >= 0)
+    assert (tree.children[split, side] > split).all()
+    assert sorted(tree.children[split, side]) == list(range(1, tree.n_splits))
+
+
+@given(tree=trees())
+def test_a_split_keeps_an_id_of_its_own(tree):
+    assert len(set(tree.ids.tolist())) == tree.n_splits
+
+
+@given(data=st.data(), tree=trees())
+def test_a_new_split_is_last_and_halves_one_leaf(data, tree):
+    leaf = data.draw(st.integers(0, tree.n_leaves - 1))
+    hyperplane = data.draw(hyperplanes(tree.n_features))
+    grown = split_leaf(tree, leaf, hyperplane, split_id=1000)
+    np.testing.assert_array_equal(grown.hyperplanes[-1], hyperplane)
+    np.testing.assert_array_equal(grown.hyperplanes[:-1], tree.hyperplanes)
+    np.testing.assert_array_equal(grown.ids, [*tree.ids, 1000])
+    before, after = paths(tree), paths(grown)
+    for side in (0, 1):
+        assert after[leaf + side] == {**before[leaf], tree.n_splits: side}
+    for other in range(tree.n_leaves):
+        if other != leaf:
+            assert after[other + (other > leaf)] == before[other]
+
+
+@given(data=st.data(), tree=trees())
+def test_grafting_one_split_is_splitting_a_leaf(data, tree):
+    leaf = data.draw(st.integers(0, tree.n_leaves - 1))
+    hyperplane = data.draw(hyperplanes(tree.n_features))
+    branch = split_leaf(single_leaf(tree.n_features), 0, hyperplane, split_id=1000)
+    assert_same(graft(tree, leaf, branch), split_leaf(tree, leaf, hyperplane, split_id=1000))
+
+
+@given(data=st.data(), tree=trees())
+def test_grafting_a_leaf_changes_nothing(data, tree):
+    leaf = data.draw(st.integers(0, tree.n_leaves - 1))
+    assert_same(graft(tree, leaf, single_leaf(tree.n_features)), tree)
+
+
+@given(tree=trees())
+def test_grafting_onto_a_single_leaf_gives_the_branch(tree):
+    assert_same(graft(single_leaf(tree.n_features), 0, tree), tree)
+
+
+@given(tree=trees())
+def test_sides_and_levels_follow_from_the_paths(tree):
+    shape = tree.shape
+    sides = np.zeros((tree.n_splits, tree.n_leaves))
+    for leaf, path in paths(tree).items():
+        assert shape.leaf_levels[leaf] == len(path)
+        for level, (split, side) in enumerate(path.items()):
+            sides[split, leaf] = 1 - 2 * side
+            assert shape.levels[split] == level
+    np.testing.assert_array_equal(shape.sides, sides)
+    assert tree.depth == shape.leaf_levels.max()
+
+
+@given(data=st.data(), tree=trees(min_splits=1))
+def test_collapsing_removes_a_split_with_all_below_and_nothing_else(data, tree):
+    split = data.draw(st.integers(0, tree.n_splits - 1))
+    below = {split}
+    for parent in range(split, tree.n_splits):
+        if parent in below:
+            below |= {int(child) for child in tree.children[parent] if child >= 0}
+    kept = [s for s in range(tree.n_splits) if s not in below]
+    np.testing.assert_array_equal(kept_splits(tree.shape, split), kept)
+    collapsed = collapse(tree, split)
+    np.testing.assert_array_equal(collapsed.ids, tree.ids[kept])
+    np.testing.assert_array_equal(collapsed.hyperplanes, tree.hyperplanes[kept])
+    assert leaves_left_to_right(collapsed) == list(range(collapsed.n_leaves))
+
+
+@given(tree=trees(min_splits=1))
+def test_collapsing_the_root_leaves_a_single_leaf(tree):
+    assert_same(collapse(tree, 0), single_leaf(tree.n_features))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        lambda tree: tree.hyperplanes,
+        lambda tree: tree.ids,
+        lambda tree: tree.children,
+        lambda tree: tree.shape.sides,
+        lambda tree: tree.shape.levels,
+        lambda tree: tree.shape.leaf_levels,
+    ],
+    ids=["hyperplanes", "ids", "children", "sides", "levels", "leaf_levels"],
+)
+def test_arrays_cannot_be_written(array):
+    tree = split_leaf(single_leaf(2), 0, [0.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match="read-only"):
+        array(tree)[...] = 0
+
+
+def test_a_tree_does_not_share_memory_with_what_it_was_made_from():
+    hyperplanes = np.ones((1, 3))
+    tree = Tree(hyperplanes, Shape(np.array([[~0, ~1]])), np.array([0]))
+    hyperplanes[:] = 7
+    assert (tree.hyperplanes == 1).all()
+
+
+@pytest.mark.parametrize("leaf", [-1, 2])
+def test_splitting_a_leaf_that_does_not_exist_is_refused(leaf):
+    tree = split_leaf(single_leaf(1), 0, [0.0, 1.0])
+    with pytest.raises(IndexError, match=f"leaf {leaf} does not exist; the tree has leaves 0 to 1"):
+        split_leaf(tree, leaf, [0.0, 1.0])
+
+
+@pytest.mark.parametrize("leaf", [-1, 2])
+def test_grafting_onto_a_leaf_that_does_not_exist_is_refused(leaf):
+    tree = split_leaf(single_leaf(1), 0, [0.0, 1.0])
+    with pytest.raises(IndexError, match=f"leaf {leaf} does not exist; the tree has leaves 0 to 1"):
+        graft(tree, leaf, tree)
+
+
+@pytest.mark.parametrize(
+    ("hyperplanes", "ids"),
+    [(np.ones((2, 3)), [0]), (np.ones((1, 3)), [0, 1]), (np.ones((2, 3)), [0, 1]), (np.ones(3), [0])],
+    ids=["hyperplanes", "ids", "both", "one-dimensional"],
+)
+def test_a_tree_needs_one_hyperplane_and_one_id_for_each_split(hyperplanes, ids):
+    with pytest.raises(ValueError, match="a tree of 1 splits needs as many hyperplanes and ids; got shapes"):
+        Tree(hyperplanes, Shape(np.array([[~0, ~1]])), np.array(ids))
