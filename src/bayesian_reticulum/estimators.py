@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .families import DirichletCategorical, Family
 from .growth import Policy, iterate_growth
 from .history import GrowthEvent, History, StoppingReason
-from .model import _GREY, Reticulum
+from .model import GREY_ZONE, Reticulum
 from .objective import State, log_bayes_factors
 from .rows import NumpyRows
 from .schema import Schema
@@ -24,7 +24,7 @@ from .tree import Floats, Tree
 _DEFAULT_PSEUDO_COUNT = 0.5
 
 
-class ReticulumClassifier(ClassifierMixin, BaseEstimator):
+class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A tree of soft, slanted splits that grows by Bayesian evidence and stops by itself.
 
     Every split is a hyperplane with a sigmoid gate; every leaf is a Dirichlet posterior over the classes. A
@@ -204,7 +204,9 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"prior has shape {prior.shape} but y has {len(classes)} classes. {way_out}")
         bad = np.flatnonzero(~(np.isfinite(prior) & (prior > 0)))
         if len(bad):
-            raise ValueError(f"prior pseudo-counts must be positive; that of class {classes[bad[0]]!r} is {prior[bad[0]]}. {way_out}")
+            raise ValueError(
+                f"prior pseudo-counts must be positive; that of class {classes[bad[0]]!r} is {prior[bad[0]]}. {way_out}"
+            )
         return tuple(prior.tolist())
 
 
@@ -291,7 +293,7 @@ def _grown(
         log_evidence=state.log_evidence,
         log_bayes_factors=log_bayes_factors(rows, state),
         prices=state.prices,
-        grey_shares=rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *_GREY),
+        grey_shares=rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE),
     )
     history = tuple(
         event if basis is None else GrowthEvent(**{**vars(event), "tree": widened(event.tree)}) for event in events

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .history import Candidate, GrowthEvent, StoppingReason
-from .objective import Effort, Stack, State, ascend, bound, collapsed, evaluated, fitted
+from .history import Candidate, GrowthEvent, Phase, StoppingReason
+from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted
 from .rows import Rows
-from .tree import Floats, Shape, Tree, collapse, graft, kept_splits, single_leaf, split_leaf, with_canonical_signs
+from .tree import Floats, Integers, Shape, Tree, graft, single_leaf, split_leaf, with_canonical_signs
 
 # One split, and three at once: a root with a split on either side.
 _CUT = split_leaf(single_leaf(0), 0, [0.0]).shape
@@ -35,15 +36,18 @@ _STACK_FLOATS = 1 << 22
 MINIMAL_GAIN = 0.1
 # A branch that loses more than this on its own is not worth fitting all splits for.
 _LARGEST_LOCAL_LOSS = 3.0
-# A tree this far behind the incumbent is not saved by pruning.
-_HOPELESS = 5.0
+# A tree this many nats behind is not saved by pruning, nor by fitting it further.
+_HOPELESS = 3.0
+# What a tree may still gain after a glance.
+_HALF_FITTED = 1.0
 # A leaf with less to gain than this is explained.
 _EXPLAINED = 1.0
 # Branches with up to this many leaves are grown anew now and then.
 _REGROWN_LEAVES = 4
 
 _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=12)
-_LOCAL = Effort(tolerance=1e-2, rounds=6, max_passes=40)
+_LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
+_GLANCE = Effort(tolerance=1e-2, rounds=1, max_passes=25)
 _GLOBAL = Effort(tolerance=1e-4, rounds=8, max_passes=200)
 _POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500)
 
@@ -88,7 +92,9 @@ class Branches(NamedTuple):
     stack: Stack
 
 
-def iterate_growth(rows: Rows, policy: Policy, rng: np.random.Generator) -> Generator[GrowthEvent, None, tuple[State, StoppingReason]]:
+def iterate_growth(
+    rows: Rows, policy: Policy, rng: np.random.Generator
+) -> Generator[GrowthEvent, None, tuple[State, StoppingReason]]:
     """Grow a tree; yields every event and returns the final state and why growth stopped.
 
     Parameters
@@ -122,7 +128,7 @@ def iterate_growth(rows: Rows, policy: Policy, rng: np.random.Generator) -> Gene
         without_gain += 1
         if challenger is not None:
             incumbent, turns, without_gain = challenger, iter(()), 0
-        phase = "rejected" if challenger is None else "kept"
+        phase: Phase = "rejected" if challenger is None else "kept"
         split_id = events[0].split_id if events else None
         yield GrowthEvent(attempt, phase, split_id, incumbent.tree, incumbent.log_evidence, candidates)
     if reason == "no_gain":
@@ -195,7 +201,9 @@ def _attempt(
         gains = branches.stack.log_evidence - base
         order = np.argsort(-np.round(gains, 6), kind="stable")
         for index in order[1:]:
-            candidates.append(Candidate(branches.kind, float(gains[index]), None, False, "another of its kind was ahead"))
+            candidates.append(
+                Candidate(branches.kind, float(gains[index]), None, False, "another of its kind was ahead")
+            )
         index = int(order[0])
         if gains[index] < -_LARGEST_LOCAL_LOSS:
             candidates.append(Candidate(branches.kind, float(gains[index]), None, False, "does not pay for its price"))
@@ -228,13 +236,19 @@ def _judged(
     tree = grafted(stack.hyperplanes[index])
     statistics = np.concatenate([state.statistics[:leaf], stack.statistics[index], state.statistics[leaf + 1 :]])
     precisions = np.concatenate([state.precisions, stack.precisions[index]])
-    challenger = fitted(rows, tree, precisions, statistics, _GLOBAL)
     events = [
         GrowthEvent(0, "proposed", first_id, grafted(branches.started[index]), np.nan),
         GrowthEvent(0, "local", first_id, tree, np.nan),
-        GrowthEvent(0, "global", first_id, challenger.tree, challenger.log_evidence),
     ]
-    while challenger.tree.n_splits and challenger.log_evidence > incumbent.log_evidence - _HOPELESS:
+    challenger = climbed(rows, tree, precisions, statistics, _GLANCE)
+    hopeful = incumbent.log_evidence - _HOPELESS
+    if branches.shape.n_splits == 1:
+        # A single split that does not pay will be pruned; of three, one may stay.
+        hopeful = max(hopeful, state.log_evidence)
+    if challenger.log_evidence > hopeful - _HALF_FITTED:
+        challenger = fitted(rows, challenger.tree, challenger.precisions, challenger.statistics, _GLOBAL)
+    events.append(GrowthEvent(0, "global", first_id, challenger.tree, challenger.log_evidence))
+    while challenger.tree.n_splits and challenger.log_evidence > hopeful:
         pruned = _pruned_once(rows, challenger)
         if pruned is None:
             break
@@ -310,26 +324,24 @@ def _directions(view: Rows, policy: Policy, rng: np.random.Generator) -> Floats:
     return np.column_stack([np.zeros(len(slopes)), slopes])
 
 
-def _scan(view: Rows, directions: Floats, edges: Floats, empty: Floats, cuts: Floats) -> Floats:
+def _scan(view: Rows, directions: Floats, edges: Floats, empty: NDArray[np.bool_], cuts: Floats) -> Floats:
     """Evidence gained by each hard threshold on either side of each cut: (cuts, 2, D, edges)."""
     histogram = view.histogram(directions, edges, cuts)
     below = histogram.cumsum(axis=-2)
-    total = below[..., -1:, :]
-    below = below[..., :-1, :]
+    above = np.flip(np.flip(histogram, axis=-2).cumsum(axis=-2), axis=-2)
     log_evidence = view.family.log_evidence
-    # Subtraction may leave a count a rounding below nothing.
-    gains = log_evidence(below) + log_evidence(np.maximum(total - below, 0.0)) - log_evidence(total)
+    gains = log_evidence(below[..., :-1, :]) + log_evidence(above[..., 1:, :]) - log_evidence(below[..., -1:, :])
     return np.where(empty, -np.inf, gains)
 
 
-def _cut(directions: Floats, edges: Floats, direction: np.ndarray, edge: np.ndarray) -> Floats:
-    hyperplanes = directions[direction].copy()
+def _cut(directions: Floats, edges: Floats, direction: Integers, edge: Integers) -> Floats:
+    hyperplanes: Floats = directions[direction].copy()
     hyperplanes[:, 0] -= edges[direction, edge]
     return hyperplanes
 
 
 def _look_ahead(
-    view: Rows, directions: Floats, edges: Floats, empty: Floats, policy: Policy, rng: np.random.Generator
+    view: Rows, directions: Floats, edges: Floats, empty: NDArray[np.bool_], policy: Policy, rng: np.random.Generator
 ) -> Floats:
     """The best of some root cuts with the best cut on either side (c, 3, d + 1): chessboards need it."""
     inner = np.arange(edges.shape[1] // 10, edges.shape[1] - edges.shape[1] // 10)

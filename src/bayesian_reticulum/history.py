@@ -96,7 +96,9 @@ class History(Sequence[GrowthEvent]):
     def replay(self, k: int) -> Tree:
         """The tree after event k; negative k counts from the end."""
         if not -len(self.events) <= k < len(self.events):
-            raise IndexError(f"event {k} does not exist; the history has {len(self.events)} events, 0 to {len(self.events) - 1}.")
+            raise IndexError(
+                f"event {k} does not exist; the history has {len(self.events)} events, 0 to {len(self.events) - 1}."
+            )
         return self.events[k].tree
 
     @property

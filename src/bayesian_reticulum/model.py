@@ -16,7 +16,7 @@ from .tree import Floats, Tree, frozen
 
 # A gate goes from 10% to 90% over this much activation.
 _TRANSITION = 2 * np.log(9.0)
-_GREY = (0.1, 0.9)
+GREY_ZONE = (0.1, 0.9)
 _BLOCK_FLOATS = 1 << 18
 _NAMED_FEATURES = 4
 _NAMED_CLASSES = 4
@@ -155,7 +155,10 @@ class Reticulum:
         ranked = np.argsort(-shares, kind="stable")
         named = [j for j in ranked[:_NAMED_FEATURES] if shares[j] > 0]
         terms = [f"{hyperplane[0]:.4g}"]
-        terms += [f"{'-' if hyperplane[1 + j] < 0 else '+'} {abs(hyperplane[1 + j]):.3g} {self.schema.names[j]}" for j in named]
+        terms += [
+            f"{'-' if hyperplane[1 + j] < 0 else '+'} {abs(hyperplane[1 + j]):.3g} {self.schema.names[j]}"
+            for j in named
+        ]
         rest = [j for j in ranked[_NAMED_FEATURES:] if shares[j] > 0]
         if rest:
             others = f"{len(rest)} other{'s' * (len(rest) != 1)}"

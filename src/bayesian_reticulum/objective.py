@@ -33,7 +33,7 @@ _NEAR = 1.0
 # Passes for which an information matrix may serve once near.
 _LONGEST_SERVICE = 8
 _SHORTEST_STEP = 1e-4
-_SAME_PRECISION = 0.02
+_SAME_PRECISION = 0.05
 
 
 def prior_diagonal(precisions: Floats, width: int) -> Floats:
@@ -78,7 +78,7 @@ def tuned_precisions(hyperplanes: Floats, precisions: Floats, observed: Floats) 
     uncertain = (vectors**2 / (1.0 + np.maximum(eigenvalues, 0.0))[..., None, :]).sum(axis=-1)[..., 1:].sum(axis=-1)
     determined = np.clip(width - 1 - uncertain, 0.0, width - 1)
     squared = (hyperplanes[..., 1:] ** 2).sum(axis=-1)
-    return np.clip((determined + _PRECISION_PRIOR) / (squared + _PRECISION_PRIOR), *_PRECISION_RANGE)
+    return np.asarray(np.clip((determined + _PRECISION_PRIOR) / (squared + _PRECISION_PRIOR), *_PRECISION_RANGE))
 
 
 @dataclass(frozen=True)
@@ -182,9 +182,7 @@ class _Ascent:
                 self._accept(live[risen], value[risen], _of(at, risen), effort, rounds_left)
         unsettled = np.flatnonzero(~np.isfinite(self.best.log_evidence))
         if len(unsettled):
-            at = self.rows.pass_(
-                self.hyperplanes[unsettled], self.shape, self.statistics[unsettled], information=True
-            )
+            at = self.rows.pass_(self.hyperplanes[unsettled], self.shape, self.statistics[unsettled], information=True)
             value = bound(self.rows.family, self.statistics[unsettled], at)
             value -= penalty(self.hyperplanes[unsettled], self.precisions[unsettled])
             self._note(unsettled, value, at)
@@ -381,13 +379,17 @@ def evaluated(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-
     return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
 
 
-def fitted(
-    rows: Rows, tree: Tree, precisions: Floats, statistics: Floats | None = None, effort: Effort | None = None
-) -> State:
+def climbed(rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort) -> State:
+    """State of a tree after an ascent of all its splits, judged by the responsibilities that it ended with."""
+    stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], effort)
+    grown = Tree(stack.hyperplanes[0], tree.shape, tree.ids)
+    return State(grown, stack.precisions[0], stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+
+
+def fitted(rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort) -> State:
     """State of a tree after an ascent of all its splits, judged with responsibilities converged from scratch."""
-    start = None if statistics is None else statistics[None]
-    stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions[None], start, effort)
-    return evaluated(rows, Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack.precisions[0])
+    state = climbed(rows, tree, precisions, statistics, effort)
+    return evaluated(rows, state.tree, state.precisions)
 
 
 def collapsed(rows: Rows, state: State, split: int, tolerance: float = 1e-7) -> State:

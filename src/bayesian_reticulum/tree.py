@@ -19,9 +19,16 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def frozen(array: Any, dtype: Any = np.float64) -> Any:
+def frozen(array: Any) -> Floats:
     """A read-only copy, so that what is stored in frozen data cannot change under it."""
-    copy = np.array(array, dtype=dtype, order="C")
+    copy = np.array(array, dtype=np.float64, order="C")
+    copy.setflags(write=False)
+    return copy
+
+
+def frozen_integers(array: Any) -> Integers:
+    """A read-only copy of whole numbers."""
+    copy = np.array(array, dtype=np.int64, order="C")
     copy.setflags(write=False)
     return copy
 
@@ -39,7 +46,7 @@ class Shape:
     children: Integers
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "children", frozen(self.children, np.int64).reshape(-1, 2))
+        object.__setattr__(self, "children", frozen_integers(self.children).reshape(-1, 2))
 
     @property
     def n_splits(self) -> int:
@@ -73,7 +80,7 @@ class Shape:
     @cached_property
     def leaf_levels(self) -> Integers:
         """Number of splits on the path to each leaf."""
-        levels: Integers = frozen((self.sides != 0).sum(axis=0), np.int64)
+        levels: Integers = frozen_integers((self.sides != 0).sum(axis=0))
         return levels
 
     @property
@@ -131,7 +138,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hyperplanes", frozen(self.hyperplanes))
-        object.__setattr__(self, "ids", frozen(self.ids, np.int64))
+        object.__setattr__(self, "ids", frozen_integers(self.ids))
         if self.hyperplanes.ndim != 2 or not len(self.hyperplanes) == self.shape.n_splits == len(self.ids):
             raise ValueError(
                 f"a tree of {self.shape.n_splits} splits needs as many hyperplanes and ids; "
