@@ -165,7 +165,8 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class for each row, shape (n_samples,)."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def membership(self, X: Any) -> Floats:
         """Probability of each row to belong to each leaf, shape (n_samples, n_leaves_); rows sum to one."""

@@ -48,7 +48,7 @@ _REGROWN_LEAVES = 4
 _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=12)
 _LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
 _GLANCE = Effort(tolerance=1e-2, rounds=1, max_passes=25)
-_GLOBAL = Effort(tolerance=1e-4, rounds=8, max_passes=200)
+_GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=200)
 _POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500)
 
 
@@ -142,7 +142,8 @@ def _polished(rows: Rows, state: State) -> State:
     """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model."""
     if state.tree.n_splits == 0:
         return state
-    state = fitted(rows, state.tree, state.precisions, state.statistics, _POLISH)
+    state = climbed(rows, state.tree, state.precisions, state.statistics, _POLISH)
+    state = evaluated(rows, state.tree, state.precisions, tolerance=_POLISH.tolerance)
     tree, old_leaf = with_canonical_signs(state.tree)
     return replace(state, tree=tree, statistics=state.statistics[old_leaf])
 
@@ -270,6 +271,8 @@ def _pruned_once(rows: Rows, state: State) -> tuple[State, int] | None:
     if best is None:
         return None
     without, split_id = best
+    if without.tree.n_splits == 0:
+        return best
     refitted = fitted(rows, without.tree, without.precisions, without.statistics, _GLOBAL)
     return max(refitted, without, key=lambda tree: tree.log_evidence), split_id
 

@@ -12,7 +12,7 @@ import numpy as np
 from .families import Family
 from .rows import gates
 from .schema import Schema
-from .tree import Floats, Tree, frozen
+from .tree import Floats, Tree, frozen, refreeze
 
 # A gate goes from 10% to 90% over this much activation.
 _TRANSITION = 2 * np.log(9.0)
@@ -64,6 +64,8 @@ class Reticulum:
     def __post_init__(self) -> None:
         for field in ("statistics", "precisions", "log_bayes_factors", "prices", "grey_shares"):
             object.__setattr__(self, field, frozen(getattr(self, field)))
+
+    __setstate__ = refreeze
 
     @cached_property
     def hyperplanes(self) -> Floats:

@@ -21,7 +21,7 @@ import numpy as np
 from .families import Family
 from .optimizers import Anderson, newton_inverses
 from .rows import Pass, Rows
-from .tree import Floats, Integers, Shape, Tree, collapse, frozen, kept_splits
+from .tree import Floats, Integers, Shape, Tree, collapse, frozen, kept_splits, refreeze
 
 # Prior precision of an offset, at most; stiff splits far from the mean would otherwise pay for their place.
 OFFSET_PRECISION = 0.01
@@ -256,7 +256,7 @@ class _Ascent:
         assert at.observed is not None
         before = self.precisions[trees]
         tuned = tuned_precisions(self.hyperplanes[trees], before, at.observed)
-        self.done[trees] = np.abs(np.log(tuned / before)).max(axis=-1) < _SAME_PRECISION
+        self.done[trees] = np.abs(np.log(tuned / before)).max(axis=-1, initial=0.0) < _SAME_PRECISION
         # Slopes follow a precision, so its own update falls short: twice the step, on a log scale, gets there.
         tuned = np.clip(tuned**2 / before, *_PRECISION_RANGE)
         self.value[trees] += penalty(self.hyperplanes[trees], before) - penalty(self.hyperplanes[trees], tuned)
@@ -335,7 +335,7 @@ def settle(
     hyperplanes: Floats,
     precisions: Floats,
     statistics: Floats | None = None,
-    tolerance: float = 1e-7,
+    tolerance: float = 1e-5,
     max_passes: int = 500,
 ) -> Stack:
     """Log evidence of a stack of trees as they are: E steps until responsibilities have converged.
@@ -372,8 +372,10 @@ class State:
         for field in ("precisions", "statistics", "prices"):
             object.__setattr__(self, field, frozen(getattr(self, field)))
 
+    __setstate__ = refreeze
 
-def evaluated(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-7) -> State:
+
+def evaluated(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-5) -> State:
     """State of a tree as it is, responsibilities converged from responsibility = membership."""
     stack = settle(rows, tree.shape, tree.hyperplanes[None], precisions[None], tolerance=tolerance)
     return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
@@ -392,7 +394,7 @@ def fitted(rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effor
     return evaluated(rows, state.tree, state.precisions)
 
 
-def collapsed(rows: Rows, state: State, split: int, tolerance: float = 1e-7) -> State:
+def collapsed(rows: Rows, state: State, split: int, tolerance: float = 1e-5) -> State:
     """State of the tree with one split collapsed into a leaf, the other hyperplanes kept."""
     kept = kept_splits(state.tree.shape, split)
     return evaluated(rows, collapse(state.tree, split), state.precisions[kept], tolerance)
@@ -400,5 +402,5 @@ def collapsed(rows: Rows, state: State, split: int, tolerance: float = 1e-7) -> 
 
 def log_bayes_factors(rows: Rows, state: State) -> Floats:
     """For each split the log evidence of the tree less that of the tree with the split collapsed into a leaf."""
-    without = [collapsed(rows, state, split).log_evidence for split in range(state.tree.n_splits)]
+    without = [collapsed(rows, state, split, tolerance=1e-9).log_evidence for split in range(state.tree.n_splits)]
     return state.log_evidence - np.array(without, dtype=np.float64)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .tree import Floats, frozen
+from .tree import Floats, frozen, refreeze
 
 # Share of rows at each end that may not decide what a column's spread is.
 _TAIL = 0.005
@@ -65,6 +65,8 @@ class Schema:
     def __post_init__(self) -> None:
         for field in ("center", "scale", "low", "high"):
             object.__setattr__(self, field, frozen(getattr(self, field)))
+
+    __setstate__ = refreeze
 
     @property
     def n_features(self) -> int:

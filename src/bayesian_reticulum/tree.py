@@ -8,7 +8,7 @@ There are no node objects: what a node is, is a row of these arrays.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,13 @@ def frozen_integers(array: Any) -> Integers:
     return copy
 
 
+def refreeze(instance: Any, state: dict[str, Any]) -> None:
+    """`__setstate__` of frozen data: a copy or a pickle forgets that its arrays are read-only."""
+    for field in fields(instance):
+        object.__setattr__(instance, field.name, state[field.name])
+    instance.__post_init__()
+
+
 @dataclass(frozen=True, eq=False)
 class Shape:
     """How splits and leaves hang together, without the hyperplanes.
@@ -47,6 +54,8 @@ class Shape:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "children", frozen_integers(self.children).reshape(-1, 2))
+
+    __setstate__ = refreeze
 
     @property
     def n_splits(self) -> int:
@@ -144,6 +153,8 @@ class Tree:
                 f"a tree of {self.shape.n_splits} splits needs as many hyperplanes and ids; "
                 f"got shapes {self.hyperplanes.shape} and {self.ids.shape}."
             )
+
+    __setstate__ = refreeze
 
     @property
     def children(self) -> Integers:

@@ -1,0 +1,253 @@
+"""Laws of growth: every event is in order, limits hold, chance patterns are left alone and real ones found."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from bayesian_reticulum.datasets import make_cross, make_ripley
+from bayesian_reticulum.families import DirichletCategorical
+from bayesian_reticulum.growth import MINIMAL_GAIN, Policy, iterate_growth
+from bayesian_reticulum.history import History
+from bayesian_reticulum.objective import evaluated
+from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.schema import Schema
+
+CLOSING = ("kept", "rejected")
+
+
+def make_rows(X, y, weights=None):
+    weights = np.ones(len(X)) if weights is None else weights
+    schema = Schema.from_columns(X, weights, tuple(f"x{j}" for j in range(X.shape[1])))
+    family = DirichletCategorical((0.5,) * (int(y.max()) + 1))
+    rows = NumpyRows(X, y, family, weights, schema)
+    return rows.narrowed()[0] if X.shape[1] > len(X) else rows
+
+
+def grow(X, y, seed=0, **policy):
+    """Rows, events, final state and stopping reason."""
+    rows = make_rows(X, y)
+    growth = iterate_growth(rows, Policy(**policy), np.random.default_rng(seed))
+    events = []
+    while True:
+        try:
+            events.append(next(growth))
+        except StopIteration as end:
+            return rows, events, *end.value
+
+
+def three_classes(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=n) > 0).astype(int) + (X[:, 1] + 0.3 * rng.normal(size=n) > 0.5)
+    return X, y
+
+
+GROWN = {
+    "ripley": lambda: grow(*make_ripley(250, random_state=0)[:2]),
+    "cross": lambda: grow(*make_cross(400, random_state=0)[:2]),
+    "three classes": lambda: grow(*three_classes(200, 0), patience=3),
+    "two restless rows": lambda: grow(np.array([[0.0], [1.0]]), np.array([0, 1])),
+}
+
+
+@pytest.fixture(scope="module", params=GROWN)
+def grown(request):
+    return GROWN[request.param]()
+
+
+def assert_well_formed(tree):
+    m = tree.n_splits
+    assert tree.hyperplanes.shape == (m, tree.n_features + 1)
+    assert np.isfinite(tree.hyperplanes).all()
+    assert len(set(tree.ids.tolist())) == m
+    children = tree.children
+    splits, sides = np.nonzero(children >= 0)
+    assert (children[splits, sides] > splits).all()
+    assert sorted(children[children >= 0].tolist()) == list(range(1, m))
+    assert sorted((~children[children < 0]).tolist()) == list(range(m + 1)) or m == 0
+    # In reading order the paths of the leaves, left before right, are sorted.
+    for split in range(m):
+        left, right = (np.flatnonzero(tree.shape.sides[split] == side) for side in (1, -1))
+        assert left.max() < right.min()
+
+
+def test_every_event_carries_a_well_formed_tree(grown):
+    rows, events, _, _ = grown
+    for event in events:
+        assert_well_formed(event.tree)
+        assert event.tree.n_features == rows.n_features
+
+
+def test_growth_starts_with_one_leaf_and_ends_with_the_polished_tree(grown):
+    _, events, state, _ = grown
+    assert (events[0].attempt, events[0].phase, events[0].tree.n_splits) == (0, "start", 0)
+    assert [event.phase for event in events].count("start") == 1
+    assert [event.phase for event in events].count("polished") == 1
+    assert events[-1].phase == "polished"
+    assert events[-1].tree is state.tree
+    assert events[-1].log_evidence == state.log_evidence
+
+
+def test_every_attempt_is_closed_once_by_its_last_event(grown):
+    _, events, _, _ = grown
+    inner = [event for event in events if event.phase not in ("start", "polished")]
+    attempts = [event.attempt for event in inner]
+    assert attempts == sorted(attempts)
+    assert sorted(set(attempts)) == list(range(1, max(attempts, default=0) + 1))
+    for attempt in set(attempts):
+        phases = [event.phase for event in inner if event.attempt == attempt]
+        assert phases[-1] in CLOSING
+        assert not set(phases[:-1]) & set(CLOSING)
+        if len(phases) > 1:
+            assert phases[:3] == ["proposed", "local", "global"]
+            assert set(phases[3:-1]) <= {"pruned"}
+    assert events[-1].attempt == max(attempts, default=0)
+
+
+def test_candidates_come_with_reasons_and_one_is_kept_if_the_attempt_is(grown):
+    _, events, _, _ = grown
+    for event in events:
+        if event.phase not in CLOSING:
+            assert event.candidates == ()
+            continue
+        assert sum(candidate.kept for candidate in event.candidates) == (event.phase == "kept")
+        for candidate in event.candidates:
+            assert candidate.kind in ("cut", "look-ahead")
+            assert candidate.reason
+            assert np.isfinite(candidate.local_gain)
+            if candidate.kept:
+                assert candidate.gain > MINIMAL_GAIN
+
+
+def test_every_kept_attempt_raises_the_log_evidence_by_more_than_a_tenth_of_a_nat(grown):
+    _, events, _, _ = grown
+    incumbent = events[0]
+    for event in events:
+        if event.phase == "kept":
+            assert event.log_evidence > incumbent.log_evidence + MINIMAL_GAIN
+            (kept,) = (candidate for candidate in event.candidates if candidate.kept)
+            assert kept.gain == pytest.approx(event.log_evidence - incumbent.log_evidence)
+            incumbent = event
+        elif event.phase == "rejected":
+            assert event.tree is incumbent.tree
+            assert event.log_evidence == incumbent.log_evidence
+
+
+def test_polishing_keeps_the_log_evidence_and_the_ids(grown):
+    _, events, state, _ = grown
+    last = [event for event in events if event.phase in ("start", *CLOSING)][-1]
+    assert state.log_evidence >= last.log_evidence - 1e-4
+    np.testing.assert_array_equal(state.tree.ids, last.tree.ids)
+
+
+def test_the_final_state_is_what_evaluating_its_tree_gives(grown):
+    rows, _, state, _ = grown
+    again = evaluated(rows, state.tree, state.precisions, tolerance=1e-11)
+    assert again.log_evidence == pytest.approx(state.log_evidence, abs=1e-6)
+    np.testing.assert_allclose(again.statistics, state.statistics, atol=1e-4)
+    np.testing.assert_allclose(again.prices, state.prices, atol=1e-5)
+
+
+def test_the_largest_slope_of_every_split_is_positive(grown):
+    slopes = grown[2].tree.hyperplanes[:, 1:]
+    assert (slopes[np.arange(len(slopes)), np.abs(slopes).argmax(axis=1)] > 0).all()
+
+
+def test_replay_gives_the_tree_after_each_event(grown):
+    _, events, state, reason = grown
+    history = History(tuple(events), reason)
+    assert len(history) == len(events)
+    for k, event in enumerate(events):
+        assert history.replay(k) is event.tree
+        assert history[k] is event
+    assert history.replay(-1) is state.tree
+    assert history.n_attempts == events[-1].attempt
+    assert f"{history.n_attempts} attempts" in repr(history)
+    with pytest.raises(IndexError, match=f"event {len(events)} does not exist; the history has {len(events)} events"):
+        history.replay(len(events))
+
+
+def test_events_cannot_be_changed(grown):
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field"):
+        grown[1][0].tree = None
+
+
+def test_growth_that_finds_no_more_stops_by_patience():
+    _, events, state, reason = grow(*make_cross(300, random_state=1)[:2], patience=3)
+    assert reason == "no_gain"
+    closing = [event.phase for event in events if event.phase in CLOSING]
+    assert closing[-3:] == ["rejected"] * 3
+    assert state.tree.n_splits >= 1
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2])
+def test_growth_stops_after_the_largest_number_of_attempts(limit):
+    _, events, _, reason = grow(*make_cross(300, random_state=1)[:2], max_attempts=limit)
+    assert reason == "max_attempts"
+    assert sum(event.phase in CLOSING for event in events) == limit
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3])
+def test_no_tree_has_more_splits_than_allowed(limit):
+    _, events, state, reason = grow(*make_ripley(250, random_state=0)[:2], max_splits=limit, patience=3)
+    assert max(event.tree.n_splits for event in events) <= limit
+    if state.tree.n_splits == limit:
+        assert reason == "max_splits"
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2])
+def test_no_tree_is_deeper_than_allowed(limit):
+    _, events, state, reason = grow(*make_ripley(250, random_state=0)[:2], max_depth=limit, patience=3)
+    assert max(event.tree.depth for event in events) <= limit
+    if state.tree.shape.leaf_levels.min() == limit:
+        assert reason == "max_depth"
+
+
+def test_full_trees_name_the_limit_that_stopped_them():
+    data = make_cross(600, random_state=0)[:2]
+    _, _, by_splits, splits_reason = grow(*data, max_splits=3, patience=3)
+    assert (by_splits.tree.n_splits, splits_reason) == (3, "max_splits")
+    _, _, by_depth, depth_reason = grow(*data, max_depth=2, patience=3)
+    assert (by_depth.tree.depth, by_depth.tree.n_leaves, depth_reason) == (2, 4, "max_depth")
+
+
+def test_one_class_grows_nothing():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    _, _, state, reason = grow(X, np.zeros(50, dtype=int))
+    assert (state.tree.n_splits, reason) == (0, "no_gain")
+    assert state.log_evidence == 0
+
+
+def test_pure_noise_grows_no_split_in_at_least_95_percent_of_fits():
+    grown = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(60, 201)), int(rng.integers(1, 21))
+        if seed % 10 == 9:
+            n, d = 60, 100
+        X, y = rng.normal(size=(n, d)), rng.integers(2 + (seed % 4 == 0), size=n)
+        grown.append(grow(X, y, seed)[2].tree.n_splits > 0)
+    assert np.mean(grown) <= 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_chessboard_is_found_with_three_splits(seed):
+    _, _, state, _ = grow(*make_cross(600, random_state=seed)[:2], seed)
+    assert (state.tree.n_splits, state.tree.depth) == (3, 2)
+    means = np.sort((state.statistics + 0.5)[:, 1] / (state.statistics + 0.5).sum(axis=1))
+    np.testing.assert_allclose(means, [0.1, 0.1, 0.9, 0.9], atol=0.1)
+
+
+@pytest.mark.parametrize("policy", [{"lookahead": 0}, {"n_directions": 0}, {"lookahead": 0, "n_directions": 0}])
+def test_search_can_be_narrowed(policy):
+    _, events, state, _ = grow(*make_ripley(250, random_state=0)[:2], **policy)
+    assert state.tree.n_splits >= 1
+    kinds = {candidate.kind for event in events for candidate in event.candidates}
+    assert kinds == ({"cut"} if "lookahead" in policy else {"cut", "look-ahead"})
+
+
+def test_the_same_seed_grows_the_same_tree():
+    data = make_ripley(250, random_state=0)[:2]
+    one, other = grow(*data, seed=3, patience=2)[2], grow(*data, seed=3, patience=2)[2]
+    np.testing.assert_array_equal(one.tree.hyperplanes, other.tree.hyperplanes)

@@ -1,0 +1,358 @@
+"""Laws of the objective: the order of bounds, ascents that only ascend, prices, and what a split is worth."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.special import xlogy
+
+from bayesian_reticulum.exact import expected_log_likelihood, log_marginal_likelihood
+from bayesian_reticulum.families import DirichletCategorical
+from bayesian_reticulum.objective import (
+    Effort,
+    _Ascent,
+    ascend,
+    bound,
+    collapsed,
+    evaluated,
+    fitted,
+    free_energy,
+    log_bayes_factors,
+    penalty,
+    prices,
+    prior_diagonal,
+    settle,
+    tuned_precisions,
+)
+from bayesian_reticulum.optimizers import Anderson, newton_inverses
+from bayesian_reticulum.rows import NumpyRows, gates
+from bayesian_reticulum.schema import identity_schema
+from bayesian_reticulum.tree import Tree, collapse, single_leaf, split_leaf, with_canonical_signs
+from plugins import trees
+
+few = settings(max_examples=25)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def make_rows(rng, n, d, k, *, weights=None, prior=0.5):
+    """Rows whose classes depend on the features a little."""
+    X = rng.normal(size=(n, d))
+    targets = np.clip(np.floor(k / 2 + X[:, 0] + rng.normal(scale=0.7, size=n)), 0, k - 1).astype(int)
+    weights = np.ones(n) if weights is None else weights
+    return NumpyRows(X, targets, DirichletCategorical((prior,) * k), weights, identity_schema(d))
+
+
+def parts(rows, tree):
+    """Memberships (n, leaves), row statistics (n, k) and weights (n,) of rows in standard units."""
+    design = np.column_stack([np.ones(len(rows._X)), rows._X]).T
+    membership = np.exp(gates(tree.hyperplanes[None], tree.shape, design).log_membership[0]).T
+    return membership, rows.family.row_statistics(None, rows._targets), rows._weights
+
+
+def naive_free_energy(family, r, membership, T, weights):
+    """F(r, w) as it is written."""
+    divergence = (xlogy(r, r) - xlogy(r, membership)).sum(axis=1)
+    return float(family.log_evidence((weights[:, None] * r).T @ T).sum() - weights @ divergence)
+
+
+@few
+@given(tree=trees(max_splits=5), seed=seeds, n=st.integers(1, 40), k=st.integers(1, 3))
+def test_the_bound_at_responsibility_equal_to_membership_is_the_bound_of_the_paper(tree, seed, n, k):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, n, tree.n_features, k, weights=rng.uniform(0.2, 3, size=n))
+    membership, T, weights = parts(rows, tree)
+    paper = float(rows.family.log_evidence((weights[:, None] * membership).T @ T).sum())
+    # Leaves that believe the same do not move a row, so that responsibility is membership.
+    alike = np.tile(rng.gamma(1.0, 3.0, size=k), (1, tree.n_leaves, 1))
+    at = rows.pass_(tree.hyperplanes[None], tree.shape, alike)
+    assert free_energy(rows.family, alike, at)[0] == pytest.approx(paper, rel=1e-10, abs=1e-10)
+    assert naive_free_energy(rows.family, membership, membership, T, weights) == pytest.approx(paper, rel=1e-12)
+    prior = rows.prior_statistics(tree.hyperplanes[None], tree.shape)
+    assert rows.family.log_evidence(prior).sum() == pytest.approx(paper, rel=1e-10, abs=1e-10)
+
+
+@few
+@given(tree=trees(max_splits=5), seed=seeds, n=st.integers(1, 40), k=st.integers(1, 3))
+def test_the_free_energy_of_a_pass_is_that_of_its_responsibilities(tree, seed, n, k):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, n, tree.n_features, k, weights=rng.uniform(0.2, 3, size=n))
+    membership, T, weights = parts(rows, tree)
+    S = rng.gamma(1.0, 3.0, size=(1, tree.n_leaves, k))
+    joint = membership * np.exp(T @ rows.family.expected_parameters(S[0]).T)
+    r = joint / joint.sum(axis=1, keepdims=True)
+    at = rows.pass_(tree.hyperplanes[None], tree.shape, S)
+    expected = naive_free_energy(rows.family, r, membership, T, weights)
+    assert free_energy(rows.family, S, at)[0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@few
+@given(tree=trees(min_splits=1, max_splits=3), seed=seeds, k=st.integers(1, 3), prior=st.sampled_from([0.5, 1.0, 2.0]))
+def test_bounds_are_in_order_of_the_exact_values(tree, seed, k, prior):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, int(np.log(2e4) / np.log(tree.n_leaves)) + 1))
+    rows = make_rows(rng, n, tree.n_features, k, prior=prior)
+    membership, T, _ = parts(rows, tree)
+    paper = float(rows.family.log_evidence(membership.T @ T).sum())
+    stack = settle(rows, tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9)
+    best = bound(rows.family, stack.statistics, rows.pass_(tree.hyperplanes[None], tree.shape, stack.statistics))[0]
+    exact = log_marginal_likelihood(membership, T, rows.family)
+    assert paper <= best + 1e-9
+    assert best <= exact + 1e-9
+    assert paper <= expected_log_likelihood(membership, T, rows.family) + 1e-9
+
+
+@few
+@given(tree=trees(max_splits=5), seed=seeds, n=st.integers(1, 60), k=st.integers(1, 3))
+def test_an_e_step_never_lowers_the_bound(tree, seed, n, k):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, n, tree.n_features, k, weights=rng.uniform(0.2, 3, size=n))
+    S = rng.gamma(1.0, 3.0, size=(1, tree.n_leaves, k))
+    reached = -np.inf
+    for _ in range(10):
+        at = rows.pass_(tree.hyperplanes[None], tree.shape, S)
+        # What S promises, what its responsibilities are worth, what the next S promises: each at least the last.
+        for value in (bound(rows.family, S, at)[0], free_energy(rows.family, S, at)[0]):
+            assert value >= reached - 1e-10 * abs(value)
+            reached = value
+        S = at.statistics
+
+
+@few
+@given(tree=trees(max_splits=4), seed=seeds, n=st.integers(2, 60), k=st.integers(1, 3))
+def test_settling_finds_what_many_plain_e_steps_find(tree, seed, n, k):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, n, tree.n_features, k)
+    stack = settle(rows, tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9)
+    found = bound(rows.family, stack.statistics, rows.pass_(tree.hyperplanes[None], tree.shape, stack.statistics))[0]
+    S = rows.prior_statistics(tree.hyperplanes[None], tree.shape)
+    for _ in range(300):
+        S = rows.pass_(tree.hyperplanes[None], tree.shape, S).statistics
+    plain = bound(rows.family, S, rows.pass_(tree.hyperplanes[None], tree.shape, S))[0]
+    assert found >= plain - 1e-4
+
+
+class Recorder(_Ascent):
+    """An ascent that works out the penalised bound anew at every tree it accepts."""
+
+    def _accept(self, trees, *args):
+        super()._accept(trees, *args)
+        self.values = getattr(self, "values", {tree: [] for tree in range(len(self.value))})
+        at = self.rows.pass_(self.hyperplanes[trees], self.shape, self.statistics[trees])
+        value = bound(self.rows.family, self.statistics[trees], at)
+        value -= penalty(self.hyperplanes[trees], self.precisions[trees])
+        for tree, reached in zip(trees, value, strict=True):
+            self.values[tree].append(reached)
+
+
+@few
+@given(tree=trees(min_splits=1, max_splits=3), seed=seeds, n=st.integers(2, 80), stiffness=st.sampled_from([1.0, 10.0]))
+def test_no_accepted_step_lowers_the_penalised_bound_at_fixed_precisions(tree, seed, n, stiffness):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, n, tree.n_features, 2, weights=rng.uniform(0.2, 3, size=n))
+    start = stiffness * np.stack([tree.hyperplanes, rng.normal(size=tree.hyperplanes.shape)])
+    precisions = rng.choice([0.01, 0.1, 1.0], size=(2, tree.n_splits))
+    statistics = rows.prior_statistics(start, tree.shape)
+    ascent = Recorder(rows, tree.shape, start, precisions, statistics, fixed=False)
+    stack = ascent.run(Effort(tolerance=1e-8, rounds=0, max_passes=100))
+    np.testing.assert_array_equal(stack.precisions, precisions)
+    for values in ascent.values.values():
+        fall = -np.diff(values).min(initial=0.0)
+        assert fall <= 1e-9 * np.abs(values).max()
+
+
+@few
+@given(tree=trees(min_splits=1, max_splits=3), seed=seeds, n=st.integers(5, 60))
+def test_an_ascent_ends_where_the_penalised_gradient_vanishes(tree, seed, n):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, n, tree.n_features, 2)
+    precisions = np.full((1, tree.n_splits), 0.1)
+    effort = Effort(tolerance=1e-12, rounds=0, max_passes=500)
+    stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions, effort=effort)
+    at = rows.pass_(stack.hyperplanes, tree.shape, stack.statistics)
+    slope = at.gradient - prior_diagonal(precisions, tree.n_features + 1) * stack.hyperplanes
+    np.testing.assert_allclose(slope, 0, atol=1e-4)
+    np.testing.assert_allclose(at.statistics, stack.statistics, atol=1e-4)
+
+
+@few
+@given(tree=trees(min_splits=1, max_splits=3), seed=seeds, n=st.integers(5, 60))
+def test_tuning_precisions_never_lowers_the_log_evidence(tree, seed, n):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, n, tree.n_features, 2)
+    start = tree.hyperplanes[None], np.full((1, tree.n_splits), 0.02)
+    held, tuned = (ascend(rows, tree.shape, *start, effort=Effort(1e-6, rounds, 500)) for rounds in (0, 6))
+    assert tuned.log_evidence[0] >= held.log_evidence[0]
+
+
+def test_an_ascent_cut_short_still_gives_a_log_evidence():
+    rng = np.random.default_rng(0)
+    rows = make_rows(rng, 50, 2, 2)
+    tree = split_leaf(single_leaf(2), 0, [3.0, -2.0, 5.0])
+    stack = ascend(rows, tree.shape, tree.hyperplanes[None], np.full((1, 1), 0.02), effort=Effort(1e-9, 3, 2))
+    assert np.isfinite(stack.log_evidence).all()
+
+
+@given(seed=seeds, width=st.integers(2, 5))
+def test_a_price_is_the_log_determinant_of_the_laplace_approximation(seed, width):
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(3, width, width + 2))
+    information = factors @ factors.transpose(0, 2, 1)
+    precisions = rng.uniform(1e-3, 2, size=3)
+    found = prices(information, precisions)
+    for H, precision, price in zip(information, precisions, found, strict=True):
+        P = np.diag(prior_diagonal(np.array(precision), width))
+        exact = 0.5 * (np.linalg.slogdet(P + H)[1] - np.linalg.slogdet(P)[1])
+        assert price == pytest.approx(exact, rel=1e-8)
+        assert price > 0
+
+
+def test_a_price_counts_negative_curvature_as_none():
+    assert prices(np.diag([-3.0, 2.0])[None], np.array([0.5]))[0] == pytest.approx(0.5 * np.log(1 + 2.0 / 0.5))
+    assert prices(-np.eye(2)[None], np.array([0.5]))[0] == 0
+
+
+@given(precision=st.floats(1e-6, 1e3))
+def test_an_offset_is_bound_no_more_than_the_slopes_and_no_more_than_a_hundredth(precision):
+    diagonal = prior_diagonal(np.array([[precision]]), 4)
+    assert diagonal.shape == (1, 1, 4)
+    np.testing.assert_array_equal(diagonal[0, 0], [min(0.01, precision), precision, precision, precision])
+
+
+@given(seed=seeds, width=st.integers(2, 5))
+def test_a_tuned_precision_is_determined_slopes_over_their_squared_length(seed, width):
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(width, width + 2))
+    H, w, precision = factor @ factor.T, rng.normal(size=width), float(rng.uniform(1e-2, 2))
+    uncertain = np.diag(np.linalg.inv(H + np.diag(prior_diagonal(np.array(precision), width))))[1:].sum()
+    expected = (width - 1 - precision * uncertain + 0.02) / (w[1:] @ w[1:] + 0.02)
+    found = tuned_precisions(w[None, None], np.array([[precision]]), H[None, None])[0, 0]
+    assert found == pytest.approx(np.clip(expected, 1e-6, 1e3), rel=1e-6)
+
+
+@few
+@given(tree=trees(max_splits=4), seed=seeds, n=st.integers(2, 60), k=st.integers(1, 3))
+def test_log_evidence_is_the_bound_less_penalties_and_prices(tree, seed, n, k):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, n, tree.n_features, k, weights=rng.uniform(0.2, 3, size=n))
+    precisions = rng.uniform(0.01, 1, size=tree.n_splits)
+    state = evaluated(rows, tree, precisions, tolerance=1e-9)
+    membership, T, weights = parts(rows, tree)
+    joint = membership * np.exp(T @ rows.family.expected_parameters(state.statistics).T)
+    r = joint / joint.sum(axis=1, keepdims=True)
+    F = naive_free_energy(rows.family, r, membership, T, weights)
+    P = prior_diagonal(precisions, tree.n_features + 1)
+    observed = rows.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True).observed[0]
+    expected = F - 0.5 * (P * tree.hyperplanes**2).sum() - prices(observed, precisions).sum()
+    assert state.log_evidence == pytest.approx(expected, rel=1e-7, abs=1e-6)
+    np.testing.assert_allclose(state.prices, prices(observed, precisions), rtol=1e-9, atol=1e-12)
+    assert (state.prices >= 0).all()
+
+
+@few
+@given(seed=seeds, n=st.integers(1, 60), d=st.integers(1, 4), k=st.integers(1, 4))
+def test_a_tree_with_no_split_is_an_ordinary_model(seed, n, d, k):
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(0.2, 3, size=n)
+    rows = make_rows(rng, n, d, k, weights=weights)
+    counts = np.bincount(rows._targets, weights, minlength=k)
+    for state in (
+        evaluated(rows, single_leaf(d), np.empty(0)),
+        fitted(rows, single_leaf(d), np.empty(0), counts[None] / 2),
+    ):
+        assert state.tree.n_splits == 0
+        assert state.prices.shape == (0,)
+        np.testing.assert_allclose(state.statistics, counts[None], rtol=1e-12)
+        assert state.log_evidence == pytest.approx(float(rows.family.log_evidence(counts)), rel=1e-10, abs=1e-10)
+    assert log_bayes_factors(rows, state).shape == (0,)
+
+
+@few
+@given(tree=trees(min_splits=1, max_splits=4), seed=seeds, n=st.integers(5, 60))
+def test_a_log_bayes_factor_is_what_collapsing_the_split_loses(tree, seed, n):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, n, tree.n_features, 2)
+    precisions = rng.uniform(0.01, 1, size=tree.n_splits)
+    state = evaluated(rows, tree, precisions, tolerance=1e-9)
+    factors = log_bayes_factors(rows, state)
+    for split in range(tree.n_splits):
+        smaller = collapse(tree, split)
+        kept = np.isin(tree.ids, smaller.ids)
+        without = evaluated(rows, smaller, precisions[kept], tolerance=1e-9)
+        assert factors[split] == pytest.approx(state.log_evidence - without.log_evidence, abs=1e-9)
+        assert collapsed(rows, state, split, tolerance=1e-9).log_evidence == without.log_evidence
+    alone = float(rows.family.log_evidence(np.bincount(rows._targets, minlength=2)))
+    assert factors[0] == pytest.approx(state.log_evidence - alone, rel=1e-9, abs=1e-9)
+
+
+@few
+@given(tree=trees(min_splits=1, max_splits=4), seed=seeds)
+def test_a_split_and_its_mirror_image_have_the_same_log_evidence(tree, seed):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rng, 40, tree.n_features, 2)
+    precisions = rng.uniform(0.01, 1, size=tree.n_splits)
+    canonical, old_leaf = with_canonical_signs(tree)
+    one, other = (evaluated(rows, either, precisions, tolerance=1e-9) for either in (tree, canonical))
+    assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-6)
+    np.testing.assert_allclose(parts(rows, canonical)[0], parts(rows, tree)[0][:, old_leaf], atol=1e-12)
+
+
+def iterations_to_converge(extrapolate, A, b):
+    x = np.zeros((1, len(b)))
+    anderson = Anderson(1, len(b))
+    for iteration in range(10_000):
+        step = x @ A.T + b - x
+        if np.abs(step).max() < 1e-9:
+            return iteration, x[0]
+        x = anderson.extrapolate(np.array([0]), x, step, np.ones_like(x))[0] if extrapolate else x + step
+    raise AssertionError("did not converge")
+
+
+@few
+@given(seed=seeds)
+def test_extrapolation_solves_a_slow_linear_iteration_in_fewer_steps(seed):
+    rng = np.random.default_rng(seed)
+    basis = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    A, b = basis @ np.diag([0.98, 0.9, 0.7, 0.3, -0.2]) @ basis.T, rng.normal(size=5)
+    assume(np.abs(b).max() > 0.1)
+    plain, _ = iterations_to_converge(False, A, b)
+    fast, x = iterations_to_converge(True, A, b)
+    assert fast < plain / 4
+    np.testing.assert_allclose(x, np.linalg.solve(np.eye(5) - A, b), atol=1e-6)
+
+
+def test_extrapolation_starts_with_a_plain_step_and_again_after_forgetting():
+    anderson = Anderson(2, 3)
+    problems, scale = np.arange(2), np.ones((2, 3))
+    rng = np.random.default_rng(0)
+    for forgetting in (False, True):
+        if forgetting:
+            anderson.forget(problems)
+        point, step = rng.normal(size=(2, 2, 3))
+        target, extrapolated = anderson.extrapolate(problems, point, step, scale)
+        np.testing.assert_allclose(target, point + step)
+        assert not extrapolated.any()
+        assert anderson.extrapolate(problems, *rng.normal(size=(2, 2, 3)), scale)[1].all()
+
+
+@given(seed=seeds, width=st.integers(1, 4), count=st.integers(1, 5))
+def test_newton_uses_the_complete_information_where_the_observed_is_indefinite(seed, width, count):
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(2, count, width, width + 1))
+    observed, complete = factors @ factors.swapaxes(-1, -2)
+    prior = rng.uniform(0.1, 1, size=(count, width))
+    indefinite = rng.random(count) < 0.5
+    observed[indefinite] -= 100 * np.eye(width)
+    found = newton_inverses(observed[:, None], complete[:, None], prior[:, None])[:, 0]
+    for index in range(count):
+        information = complete[index] if indefinite[index] else observed[index]
+        np.testing.assert_allclose(found[index] @ (information + np.diag(prior[index])), np.eye(width), atol=1e-6)
+        assert np.linalg.eigvalsh(found[index]).min() > 0
+
+
+def test_states_cannot_be_written():
+    rng = np.random.default_rng(0)
+    rows = make_rows(rng, 30, 2, 2)
+    state = evaluated(rows, Tree(np.ones((1, 3)), split_leaf(single_leaf(2), 0, np.ones(3)).shape, [0]), np.ones(1))
+    for array in (state.precisions, state.statistics, state.prices):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
