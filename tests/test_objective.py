@@ -257,7 +257,7 @@ def test_a_tree_with_no_split_is_an_ordinary_model(seed, n, d, k):
     counts = np.bincount(rows._targets, weights, minlength=k)
     for state in (
         evaluated(rows, single_leaf(d), np.empty(0)),
-        fitted(rows, single_leaf(d), np.empty(0), counts[None] / 2),
+        fitted(rows, single_leaf(d), np.empty(0), counts[None] / 2, Effort()),
     ):
         assert state.tree.n_splits == 0
         assert state.prices.shape == (0,)

@@ -132,6 +132,16 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y, sample_weight)
+        except BaseException:
+            # An interrupted or refused fit leaves the estimator as it was, not half of the old and half of the new.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> ReticulumClassifier:
         policy, n_restarts = self._checked_policy()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
@@ -146,7 +156,6 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model, history = _grown(
             X, codes, weights, family, names, tuple(map(str, classes)), policy, n_restarts, rng, bool(self.verbose)
         )
-        # Assigned only now: an interrupted fit leaves no half-fitted estimator behind.
         self.classes_ = classes
         self.model_ = model
         self.history_ = history

@@ -25,10 +25,11 @@ _LOOKAHEAD = split_leaf(split_leaf(split_leaf(single_leaf(0), 0, [0.0]), 0, [0.0
 _BINS = 32
 # Activation at one standard deviation from a new split.
 _STIFFNESS = 4.0
-# A new split's activations have a prior spread of ten, however many features they add up: weakly bound.
-_WEAK_PRECISION_PER_FEATURE = 0.01
-_BEST_CUTS = 8
-_BEST_LOOKAHEADS = 8
+# Prior precision of a new split for each angle of its hyperplane: weakly bound, but no less so with many features.
+_WEAK_PRECISION = 0.02
+# Branches of each kind that are fitted: up to eight, fewer in wide tables, where each costs more.
+_MOST_BRANCHES = 8
+_BRANCH_WIDTHS = 512
 # Directions along which the second level of a look-ahead is scanned, at most.
 _LOOKAHEAD_DIRECTIONS = 128
 _STACK_FLOATS = 1 << 22
@@ -295,7 +296,7 @@ def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -
     if not np.isfinite(best_gain[ranking[0]]):
         return
     if _fits(site, _CUT, policy):
-        cuts = _cut(directions, edges, np.arange(len(directions)), best_edge)[ranking[:_BEST_CUTS]]
+        cuts = _cut(directions, edges, np.arange(len(directions)), best_edge)[ranking[: _n_branches(directions)]]
         yield _fit_branches(view, "cut", _CUT, _STIFFNESS * cuts[:, None])
     if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
         scanned = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
@@ -337,6 +338,10 @@ def _scan(view: Rows, directions: Floats, edges: Floats, empty: NDArray[np.bool_
     return np.where(empty, -np.inf, gains)
 
 
+def _n_branches(directions: Floats) -> int:
+    return int(max(2, min(_MOST_BRANCHES, _BRANCH_WIDTHS // directions.shape[1])))
+
+
 def _cut(directions: Floats, edges: Floats, direction: Integers, edge: Integers) -> Floats:
     hyperplanes: Floats = directions[direction].copy()
     hyperplanes[:, 0] -= edges[direction, edge]
@@ -358,7 +363,7 @@ def _look_ahead(
     choice = gains.argmax(axis=-1)
     totals = np.take_along_axis(gains, choice[..., None], axis=-1)[..., 0].sum(axis=1)
     root_gains = view.family.log_evidence(_root_statistics(view, roots)).sum(axis=1)
-    ranking = np.argsort(-np.round(totals + root_gains, 6), kind="stable")[:_BEST_LOOKAHEADS]
+    ranking = np.argsort(-np.round(totals + root_gains, 6), kind="stable")[: _n_branches(directions)]
     ranking = ranking[np.isfinite(totals[ranking])]
     sides = [_cut(directions, edges, *np.divmod(choice[ranking, side], edges.shape[1])) for side in (0, 1)]
     return np.stack([roots[ranking], *sides], axis=1)
@@ -373,7 +378,7 @@ def _root_statistics(view: Rows, roots: Floats) -> Floats:
 def _fit_branches(view: Rows, kind: str, shape: Shape, started: Floats) -> Branches:
     """Fit candidates side by side; after a first look only the better half goes on."""
     c, m, width = started.shape
-    precisions = np.full((c, m), _WEAK_PRECISION_PER_FEATURE * (width - 1))
+    precisions = np.full((c, m), _WEAK_PRECISION * max(1, width - 2))
     size = max(1, _STACK_FLOATS // (2 * m * width * width))
     parts = [
         ascend(view, shape, started[start : start + size], precisions[start : start + size], None, _FIRST_LOOK)

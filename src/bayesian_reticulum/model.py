@@ -100,7 +100,7 @@ class Reticulum:
     def _shares(self) -> Floats:
         """Share of each feature in each split, shape (m, d)."""
         slopes = np.abs(self.tree.hyperplanes[:, 1:])
-        return np.asarray(slopes / np.maximum(slopes.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+        return frozen(slopes / np.maximum(slopes.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     def _memberships(self, X: Any) -> Iterator[tuple[slice, Floats]]:
         """Blocks of memberships (leaves, n)."""

@@ -33,7 +33,7 @@ _NEAR = 1.0
 # Passes for which an information matrix may serve once near.
 _LONGEST_SERVICE = 8
 _SHORTEST_STEP = 1e-4
-_SAME_PRECISION = 0.05
+_SAME_PRECISION = 0.02
 
 
 def prior_diagonal(precisions: Floats, width: int) -> Floats:

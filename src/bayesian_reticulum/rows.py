@@ -28,6 +28,8 @@ _KEPT_BYTES = 24 << 20
 # Up to this width the products of all pairs of columns are formed once and shared by all splits.
 _WIDEST_PRODUCTS = 64
 _PRODUCT_FLOATS = 1 << 19
+# Values along directions that may be held at once for their quantiles.
+_QUANTILE_FLOATS = 1 << 21
 # A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
 _NEGLIGIBLE_SHARE = 1e-3
 
@@ -256,7 +258,15 @@ class NumpyRows:
         return second, cross
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
-        values = np.concatenate([(directions @ design).T for _, design, _ in self._blocks(len(directions))])
+        # A few directions at a time: their values are all that is ever kept for each row.
+        step = max(1, _QUANTILE_FLOATS // max(self._n, 1))
+        parts = [directions[start : start + step] for start in range(0, len(directions), step)]
+        return np.concatenate([self._few_quantiles(part, probabilities) for part in parts])
+
+    def _few_quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
+        values = np.empty((self._n, len(directions)))
+        for part, design, _ in self._blocks(len(directions)):
+            values[part] = (directions @ design).T
         return weighted_quantiles(values, self._mass, probabilities)
 
     def histogram(self, directions: Floats, edges: Floats, cuts: Floats) -> Floats:
