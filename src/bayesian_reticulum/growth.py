@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .history import Candidate, GrowthEvent, Phase, StoppingReason
 from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted
 from .rows import Rows
-from .tree import Floats, Integers, Shape, Tree, graft, single_leaf, split_leaf, with_canonical_signs
+from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
 
 # One split, and three at once: a root with a split on either side.
 _CUT = split_leaf(single_leaf(0), 0, [0.0]).shape
@@ -33,6 +33,8 @@ _BRANCH_WIDTHS = 512
 # Directions along which the second level of a look-ahead is scanned, at most.
 _LOOKAHEAD_DIRECTIONS = 128
 _STACK_FLOATS = 1 << 22
+# Slope by which the two halves of a bent split are turned away from it.
+_TURN = 0.35
 # Nats by which an attempt must beat the incumbent to count as progress.
 MINIMAL_GAIN = 0.1
 # A branch that loses more than this on its own is not worth fitting all splits for.
@@ -210,10 +212,17 @@ def _attempt(
         if gains[index] < -_LARGEST_LOCAL_LOSS:
             candidates.append(Candidate(branches.kind, float(gains[index]), None, False, "does not pay for its price"))
             continue
-        challenger, events = _judged(rows, incumbent, site, branches, index, first_id)
+        challenger, events = _judged(rows, incumbent, _grafted(site, branches, index, first_id))
         gain = challenger.log_evidence - incumbent.log_evidence
         reason = f"gained less than {MINIMAL_GAIN} nat" if gain <= MINIMAL_GAIN else "another kind gained more"
         candidates.append(Candidate(branches.kind, float(gains[index]), gain, False, reason))
+        if best is None or challenger.log_evidence > best[0].log_evidence + 1e-6:
+            best = challenger, events, len(candidates) - 1
+    if site.state is incumbent and incumbent.tree.n_splits and _fits(site, _CUT, policy):
+        challenger, events = _judged(rows, incumbent, _bent(rows, site, first_id))
+        gain = challenger.log_evidence - incumbent.log_evidence
+        reason = f"gained less than {MINIMAL_GAIN} nat" if gain <= MINIMAL_GAIN else "another kind gained more"
+        candidates.append(Candidate("bend", np.nan, gain, False, reason))
         if best is None or challenger.log_evidence > best[0].log_evidence + 1e-6:
             best = challenger, events, len(candidates) - 1
     if best is None:
@@ -225,37 +234,78 @@ def _attempt(
     return challenger, tuple(candidates), events
 
 
-def _judged(
-    rows: Rows, incumbent: State, site: Site, branches: Branches, index: int, first_id: int
-) -> tuple[State, list[GrowthEvent]]:
-    """Put a branch into the tree, fit all splits, prune; returns the tree and how it came about."""
+class Proposal(NamedTuple):
+    """A changed tree, as started and as it enters the ascent of all splits."""
+
+    started: Tree
+    tree: Tree
+    precisions: Floats
+    statistics: Floats
+    worth_without: float
+    split_id: int
+
+
+def _grafted(site: Site, branches: Branches, index: int, first_id: int) -> Proposal:
+    """The tree with a branch in the place of the site's leaf."""
     state, leaf, stack = site.state, site.leaf, branches.stack
     ids = first_id + np.arange(branches.shape.n_splits)
-
-    def grafted(hyperplanes: Floats) -> Tree:
-        return graft(state.tree, leaf, Tree(hyperplanes, branches.shape, ids))
-
-    tree = grafted(stack.hyperplanes[index])
+    started, tree = (
+        graft(state.tree, leaf, Tree(hyperplanes[index], branches.shape, ids))
+        for hyperplanes in (branches.started, stack.hyperplanes)
+    )
     statistics = np.concatenate([state.statistics[:leaf], stack.statistics[index], state.statistics[leaf + 1 :]])
     precisions = np.concatenate([state.precisions, stack.precisions[index]])
+    # A single split that does not pay will be pruned; of three, one may stay.
+    worth_without = state.log_evidence if branches.shape.n_splits == 1 else -np.inf
+    return Proposal(started, tree, precisions, statistics, worth_without, first_id)
+
+
+def _bent(rows: Rows, site: Site, split_id: int) -> Proposal:
+    """The tree with the boundary of the site's leaf bent: its split becomes two, turned against each other.
+
+    Both lead to a copy of the leaf. They are turned along the direction in which the rows at the boundary spread
+    most. A curved boundary needs this: to cut one more corner alone gains less than it costs.
+    """
+    state, leaf = site.state, site.leaf
+    tree = state.tree
+    split, leaf_side = (int(place) for place in np.argwhere(tree.children == ~leaf)[0])
+    at = rows.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
+    assert at.complete is not None
+    hyperplane, weights = tree.hyperplanes[split], at.complete[0, split]
+    mean = weights[0, 1:] / weights[0, 0]
+    covariance = weights[1:, 1:] / weights[0, 0] - np.outer(mean, mean)
+    stiffness = np.linalg.norm(hyperplane[1:])
+    along = np.eye(len(mean)) - np.outer(hyperplane[1:], hyperplane[1:]) / stiffness**2
+    direction = np.linalg.eigh(along @ covariance @ along)[1][:, -1]
+    turn = _TURN * stiffness * np.append(-direction @ mean, direction)
+    hyperplanes = tree.hyperplanes.copy()
+    hyperplanes[split] += turn
+    turned = Tree(hyperplanes, tree.shape, tree.ids)
+    bent = insert_split(turned, split, 1 - leaf_side, hyperplane - turn, split_id)
+    statistics = np.insert(state.statistics, leaf, state.statistics[leaf] / 2, axis=0)
+    statistics[leaf + 1] = statistics[leaf]
+    precisions = np.insert(state.precisions, split + 1, state.precisions[split])
+    return Proposal(bent, bent, precisions, statistics, state.log_evidence, split_id)
+
+
+def _judged(rows: Rows, incumbent: State, proposal: Proposal) -> tuple[State, list[GrowthEvent]]:
+    """Fit all splits of a changed tree and prune it; returns the tree and how it came about."""
+    split_id = proposal.split_id
     events = [
-        GrowthEvent(0, "proposed", first_id, grafted(branches.started[index]), np.nan),
-        GrowthEvent(0, "local", first_id, tree, np.nan),
+        GrowthEvent(0, "proposed", split_id, proposal.started, np.nan),
+        GrowthEvent(0, "local", split_id, proposal.tree, np.nan),
     ]
-    challenger = climbed(rows, tree, precisions, statistics, _GLANCE)
-    hopeful = incumbent.log_evidence - _HOPELESS
-    if branches.shape.n_splits == 1:
-        # A single split that does not pay will be pruned; of three, one may stay.
-        hopeful = max(hopeful, state.log_evidence)
+    challenger = climbed(rows, proposal.tree, proposal.precisions, proposal.statistics, _GLANCE)
+    hopeful = max(incumbent.log_evidence - _HOPELESS, proposal.worth_without)
     if challenger.log_evidence > hopeful - _HALF_FITTED:
         challenger = fitted(rows, challenger.tree, challenger.precisions, challenger.statistics, _GLOBAL)
-    events.append(GrowthEvent(0, "global", first_id, challenger.tree, challenger.log_evidence))
+    events.append(GrowthEvent(0, "global", split_id, challenger.tree, challenger.log_evidence))
     while challenger.tree.n_splits and challenger.log_evidence > hopeful:
         pruned = _pruned_once(rows, challenger)
         if pruned is None:
             break
-        challenger, split_id = pruned
-        events.append(GrowthEvent(0, "pruned", split_id, challenger.tree, challenger.log_evidence))
+        challenger, pruned_id = pruned
+        events.append(GrowthEvent(0, "pruned", pruned_id, challenger.tree, challenger.log_evidence))
     return challenger, events
 
 

@@ -216,6 +216,24 @@ def graft(tree: Tree, leaf: int, branch: Tree) -> Tree:
     )
 
 
+def insert_split(tree: Tree, split: int, side: int, hyperplane: Any, split_id: int) -> Tree:
+    """Put a new split between a split and its child on one side; on its own other side it has a new leaf.
+
+    The new split is the next one after `split`, and takes the child on the same side as `split` had it.
+    """
+    new = split + 1
+    children = [[int(child) + (child >= new) for child in pair] for pair in tree.children]
+    pair = [-1, -1]
+    pair[side] = children[split][side]
+    children[split][side] = new
+    children.insert(new, pair)
+    return Tree(
+        np.insert(tree.hyperplanes, new, hyperplane, axis=0),
+        Shape(_in_reading_order(children)),
+        np.insert(tree.ids, new, split_id),
+    )
+
+
 def kept_splits(shape: Shape, split: int) -> Integers:
     """The splits that remain when one is collapsed into a leaf: all that are not below it."""
     reached = shape.sides != 0
