@@ -113,9 +113,10 @@ def test_candidates_come_with_reasons_and_one_is_kept_if_the_attempt_is(grown):
             continue
         assert sum(candidate.kept for candidate in event.candidates) == (event.phase == "kept")
         for candidate in event.candidates:
-            assert candidate.kind in ("cut", "look-ahead")
+            assert candidate.kind in ("cut", "look-ahead", "bend")
             assert candidate.reason
-            assert np.isfinite(candidate.local_gain)
+            # A bend changes an old split: with the rest of the tree held it is nothing yet.
+            assert np.isfinite(candidate.local_gain) == (candidate.kind != "bend")
             if candidate.kept:
                 assert candidate.gain > MINIMAL_GAIN
 
@@ -244,7 +245,7 @@ def test_search_can_be_narrowed(policy):
     _, events, state, _ = grow(*make_ripley(250, random_state=0)[:2], **policy)
     assert state.tree.n_splits >= 1
     kinds = {candidate.kind for event in events for candidate in event.candidates}
-    assert kinds == ({"cut"} if "lookahead" in policy else {"cut", "look-ahead"})
+    assert kinds - {"bend"} == ({"cut"} if "lookahead" in policy else {"cut", "look-ahead"})
 
 
 def test_the_same_seed_grows_the_same_tree():

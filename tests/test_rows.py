@@ -400,6 +400,19 @@ def test_narrowed_rows_give_the_same_pass_for_hyperplanes_in_their_span(seed, n,
     np.testing.assert_allclose(found.gradient[..., 1:], expected.gradient[..., 1:] @ basis, rtol=1e-7, atol=1e-8)
 
 
+@few
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 8))
+def test_narrowed_columns_do_not_depend_on_the_order_or_repetition_of_rows(seed, n):
+    rng = np.random.default_rng(seed)
+    X, times = rng.normal(size=(n, 40)), rng.integers(1, 4, size=n)
+    family, targets, schema = DirichletCategorical((0.5, 0.5)), rng.integers(2, size=n), identity_schema(40)
+    repeats = rng.permutation(np.repeat(np.arange(n), times))
+    weighted, basis = NumpyRows(X, targets, family, times.astype(float), schema).narrowed()
+    repeated, same = NumpyRows(X[repeats], targets[repeats], family, np.ones(len(repeats)), schema).narrowed()
+    np.testing.assert_allclose(same, basis, atol=1e-8)
+    np.testing.assert_allclose(repeated.moments()[0], weighted.moments()[0], atol=1e-8)
+
+
 def full_tree(levels, n_features, rng):
     tree = single_leaf(n_features)
     for _ in range(levels):

@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesian_reticulum.tree import Shape, Tree, collapse, graft, kept_splits, single_leaf, split_leaf
+from bayesian_reticulum.rows import gates
+from bayesian_reticulum.tree import (
+    Shape,
+    Tree,
+    collapse,
+    graft,
+    insert_split,
+    kept_splits,
+    single_leaf,
+    split_leaf,
+    with_canonical_signs,
+)
 from plugins import hyperplanes, trees
 
 
@@ -197,3 +208,39 @@ def test_grafting_onto_a_leaf_that_does_not_exist_is_refused(leaf):
 def test_a_tree_needs_one_hyperplane_and_one_id_for_each_split(hyperplanes, ids):
     with pytest.raises(ValueError, match="a tree of 1 splits needs as many hyperplanes and ids; got shapes"):
         Tree(hyperplanes, Shape(np.array([[~0, ~1]])), np.array(ids))
+
+
+@given(trees(min_splits=1), st.data())
+def test_an_inserted_split_stands_between_a_split_and_its_child(tree, data):
+    split = data.draw(st.integers(0, tree.n_splits - 1))
+    side = data.draw(st.integers(0, 1))
+    plane = np.arange(tree.n_features + 1.0)
+    grown = insert_split(tree, split, side, plane, 77)
+    new = split + 1
+    assert grown.children[split, side] == new
+    assert leaves_left_to_right(grown) == list(range(grown.n_leaves))
+    assert (grown.ids[new], grown.n_splits) == (77, tree.n_splits + 1)
+    np.testing.assert_array_equal(grown.hyperplanes[new], plane)
+    assert all(child > parent for parent, pair in enumerate(grown.children) for child in pair if child >= 0)
+    (leaf,) = (~child for child in grown.children[new, [1 - side]])
+    before = [{int(tree.ids[j]): s for j, s in path.items()} for _, path in sorted(paths(tree).items())]
+    after = [{int(grown.ids[j]): s for j, s in path.items()} for _, path in sorted(paths(grown).items())]
+    added = after.pop(leaf)
+    assert added[77] == 1 - side
+    for old, path in zip(before, after, strict=True):
+        assert path.pop(77, side) == side
+        assert path == old
+
+
+@given(trees(min_splits=1))
+def test_canonical_signs_rename_sides_and_leaves_alone(tree):
+    other, old_leaf = with_canonical_signs(tree)
+    assert (np.take_along_axis(other.hyperplanes, largest_slopes(other), axis=1) >= 0).all()
+    design = np.vstack([np.ones(5), np.linspace(-1, 1, 5 * tree.n_features).reshape(tree.n_features, 5)])
+    one, two = (gates(t.hyperplanes[None], t.shape, design).log_membership[0] for t in (tree, other))
+    np.testing.assert_allclose(two, one[old_leaf], rtol=1e-12, atol=1e-12)
+    assert leaves_left_to_right(other) == list(range(tree.n_leaves))
+
+
+def largest_slopes(tree):
+    return np.abs(tree.hyperplanes[:, 1:]).argmax(axis=1)[:, None] + 1
