@@ -35,6 +35,8 @@ _LOOKAHEAD_DIRECTIONS = 128
 _STACK_FLOATS = 1 << 22
 # Slope by which the two halves of a bent split are turned away from it.
 _TURN = 0.35
+# Effective number of rows that a boundary needs to be bent: one in the grey zone counts for up to a quarter.
+_FEWEST_AT_BOUNDARY = 1.0
 # Nats by which an attempt must beat the incumbent to count as progress.
 MINIMAL_GAIN = 0.1
 # A branch that loses more than this on its own is not worth fitting all splits for.
@@ -192,37 +194,16 @@ def _attempt(
     rows: Rows, incumbent: State, site: Site, policy: Policy, rng: np.random.Generator, first_id: int
 ) -> tuple[State | None, tuple[Candidate, ...], list[GrowthEvent]]:
     """Try branches at one site; returns the better tree if one was found, all candidates, and the best one's way."""
-    tree = site.state.tree
-    view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
-    leaf_alone = single_leaf(rows.n_features)
-    leaf_statistics = site.state.statistics[site.leaf][None, None]
-    at = view.pass_(leaf_alone.hyperplanes[None], leaf_alone.shape, leaf_statistics)
-    base = float(bound(rows.family, leaf_statistics, at)[0])
-
     candidates: list[Candidate] = []
     best: tuple[State, list[GrowthEvent], int] | None = None
-    for branches in _propose(view, site, policy, rng):
-        gains = branches.stack.log_evidence - base
-        order = np.argsort(-np.round(gains, 6), kind="stable")
-        for index in order[1:]:
-            candidates.append(
-                Candidate(branches.kind, float(gains[index]), None, False, "another of its kind was ahead")
-            )
-        index = int(order[0])
-        if gains[index] < -_LARGEST_LOCAL_LOSS:
-            candidates.append(Candidate(branches.kind, float(gains[index]), None, False, "does not pay for its price"))
+    for kind, local_gain, change in _changes(rows, site, policy, rng, first_id):
+        if not isinstance(change, Proposal):
+            candidates.append(Candidate(kind, local_gain, None, False, change))
             continue
-        challenger, events = _judged(rows, incumbent, _grafted(site, branches, index, first_id))
+        challenger, events = _judged(rows, incumbent, change)
         gain = challenger.log_evidence - incumbent.log_evidence
         reason = f"gained less than {MINIMAL_GAIN} nat" if gain <= MINIMAL_GAIN else "another kind gained more"
-        candidates.append(Candidate(branches.kind, float(gains[index]), gain, False, reason))
-        if best is None or challenger.log_evidence > best[0].log_evidence + 1e-6:
-            best = challenger, events, len(candidates) - 1
-    if site.state is incumbent and incumbent.tree.n_splits and _fits(site, _CUT, policy):
-        challenger, events = _judged(rows, incumbent, _bent(rows, site, first_id))
-        gain = challenger.log_evidence - incumbent.log_evidence
-        reason = f"gained less than {MINIMAL_GAIN} nat" if gain <= MINIMAL_GAIN else "another kind gained more"
-        candidates.append(Candidate("bend", np.nan, gain, False, reason))
+        candidates.append(Candidate(kind, local_gain, gain, False, reason))
         if best is None or challenger.log_evidence > best[0].log_evidence + 1e-6:
             best = challenger, events, len(candidates) - 1
     if best is None:
@@ -245,6 +226,29 @@ class Proposal(NamedTuple):
     split_id: int
 
 
+def _changes(
+    rows: Rows, site: Site, policy: Policy, rng: np.random.Generator, first_id: int
+) -> Iterator[tuple[str, float | None, Proposal | str]]:
+    """Changes of the tree at one site by kind and local gain, or in their place why they are not worth a trial."""
+    tree = site.state.tree
+    view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
+    leaf_alone = single_leaf(rows.n_features)
+    leaf_statistics = site.state.statistics[site.leaf][None, None]
+    at = view.pass_(leaf_alone.hyperplanes[None], leaf_alone.shape, leaf_statistics)
+    base = float(bound(rows.family, leaf_statistics, at)[0])
+    for branches in _propose(view, site, policy, rng):
+        gains = branches.stack.log_evidence - base
+        best, *others = np.argsort(-np.round(gains, 6), kind="stable")
+        yield from ((branches.kind, float(gains[other]), "another of its kind was ahead") for other in others)
+        if gains[best] < -_LARGEST_LOCAL_LOSS:
+            yield branches.kind, float(gains[best]), "does not pay for its price"
+        else:
+            yield branches.kind, float(gains[best]), _grafted(site, branches, int(best), first_id)
+    bent = _bent(rows, site, first_id) if _fits(site, _CUT, policy) else None
+    if bent is not None and (policy.max_depth is None or bent.tree.depth <= policy.max_depth):
+        yield "bend", None, bent
+
+
 def _grafted(site: Site, branches: Branches, index: int, first_id: int) -> Proposal:
     """The tree with a branch in the place of the site's leaf."""
     state, leaf, stack = site.state, site.leaf, branches.stack
@@ -260,18 +264,23 @@ def _grafted(site: Site, branches: Branches, index: int, first_id: int) -> Propo
     return Proposal(started, tree, precisions, statistics, worth_without, first_id)
 
 
-def _bent(rows: Rows, site: Site, split_id: int) -> Proposal:
+def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
     """The tree with the boundary of the site's leaf bent: its split becomes two, turned against each other.
 
     Both lead to a copy of the leaf. They are turned along the direction in which the rows at the boundary spread
-    most. A curved boundary needs this: to cut one more corner alone gains less than it costs.
+    most. A curved boundary needs this: to cut one more corner alone gains less than it costs. None where there is
+    no boundary, no row near it, or no direction to turn to.
     """
     state, leaf = site.state, site.leaf
     tree = state.tree
+    if tree.n_splits == 0 or tree.n_features == 1:
+        return None
     split, leaf_side = (int(place) for place in np.argwhere(tree.children == ~leaf)[0])
     at = rows.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
     assert at.complete is not None
     hyperplane, weights = tree.hyperplanes[split], at.complete[0, split]
+    if weights[0, 0] < _FEWEST_AT_BOUNDARY:
+        return None
     mean = weights[0, 1:] / weights[0, 0]
     covariance = weights[1:, 1:] / weights[0, 0] - np.outer(mean, mean)
     stiffness = np.linalg.norm(hyperplane[1:])

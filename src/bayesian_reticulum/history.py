@@ -14,14 +14,15 @@ StoppingReason = Literal["no_gain", "max_attempts", "max_splits", "max_depth"]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A branch that was tried in the place of a leaf.
+    """A change of the tree that was tried.
 
     Attributes
     ----------
     kind : str
-        "cut" for one split, "look-ahead" for three at once.
-    local_gain : float
-        Log evidence that the branch gained with the rest of the tree held, prices paid.
+        "cut" for one split in the place of a leaf, "look-ahead" for three at once, "bend" for a second split beside
+        the one above a leaf.
+    local_gain : float or None
+        Log evidence that a branch gained with the rest of the tree held, prices paid; None for a bend.
     gain : float or None
         Gain over the incumbent after the ascent of all splits and pruning; None if it did not get so far.
     kept : bool
@@ -30,7 +31,7 @@ class Candidate:
     """
 
     kind: str
-    local_gain: float
+    local_gain: float | None
     gain: float | None
     kept: bool
     reason: str
