@@ -1,6 +1,7 @@
 """Laws of whole fits: what must not matter does not, awkward tables give sensible models, bad ones clear errors."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -70,7 +71,7 @@ def test_integer_weights_equal_repeated_rows(table):
     np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize("n_features", [20, 60], ids=["between", "above"])
+@pytest.mark.parametrize("n_features", [20, 60, 100], ids=["between", "above", "narrowed"])
 def test_integer_weights_equal_repeated_rows_with_more_features_than_distinct_rows(n_features):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(16, n_features)), np.arange(16) % 2
@@ -78,7 +79,7 @@ def test_integer_weights_equal_repeated_rows_with_more_features_than_distinct_ro
     times = rng.integers(1, 4, size=16)
     repeats = rng.permutation(np.repeat(np.arange(16), times))
     assert len(X) < n_features
-    assert (len(repeats) < n_features) == (n_features == 60)
+    assert (len(repeats) < n_features) == (n_features >= 60)
     one, other = fit(X, y, times, patience=2), fit(X[repeats], y[repeats], patience=2)
     assert one.n_splits_ == other.n_splits_ > 0
     np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-7)
@@ -360,6 +361,7 @@ def test_bad_tables_are_refused(X, y, message):
         ([1, 1, 1, np.nan, 1, 1], r"finite and not negative; sample_weight\[3\] = nan"),
         ([np.inf, 1, 1, 1, 1, 1], r"finite and not negative; sample_weight\[0\] = inf"),
         (np.zeros(6), "all sample_weight are zero: no row is left"),
+        (np.full(6, 1e17), r"sample_weight sums to 6e\+17, beyond what counts can resolve .* divide all weights"),
         (0.0, "all sample_weight are zero"),
         (-1.0, r"sample_weight\[0\] = -1.0"),
         (np.ones(5), r"sample_weight has shape \(5,\); X has 6 rows, so it must have shape \(6,\)"),
@@ -368,7 +370,7 @@ def test_bad_tables_are_refused(X, y, message):
         ("balanced", "sample_weight must be numbers"),
         ([None] * 6, "sample_weight must be numbers|sample_weight must be finite"),
     ],
-    ids=["negative", "nan", "inf", "zeros", "zero", "minus", "short", "2-d", "strings", "string", "nothing"],
+    ids=["negative", "nan", "inf", "zeros", "huge", "zero", "minus", "short", "2-d", "strings", "string", "nothing"],
 )
 def test_bad_weights_are_refused(weights, message):
     with pytest.raises(ValueError, match=message):
@@ -676,3 +678,33 @@ def test_names_of_data_frames_are_kept():
     np.testing.assert_array_equal(clf.predict_proba(frame), plain.predict_proba(X))
     with pytest.raises(ValueError, match="feature names should match"):
         clf.predict(frame[["height", "width"]])
+
+
+def test_names_with_line_breaks_stay_on_their_line():
+    X, y = TABLES["ripley"]()
+    frame = pd.DataFrame(X, columns=["a\nb", "c"])
+    model = fit(frame, np.where(y == 1, "yes\n", "no"), max_attempts=1).model_
+    assert len(str(model).splitlines()) == 1 + 2 * model.tree.n_splits + model.tree.n_leaves
+    assert r"a\nb" in str(model)
+    assert r"yes\n" in str(model)
+
+
+@pytest.mark.parametrize("max_depth", [1, 2, 3])
+def test_no_way_of_changing_a_tree_passes_the_largest_depth(max_depth):
+    X, y, _ = make_sphere(600, random_state=0)
+    clf = fit(X, y, max_depth=max_depth)
+    assert all(event.tree.depth <= max_depth for event in clf.history_)
+    assert clf.stopping_reason_ in ("max_depth", "no_gain")
+
+
+def test_many_classes_need_little_memory():
+    rng = np.random.default_rng(0)
+    y = np.arange(1000) % 26
+    X = rng.normal(size=(1000, 8)) + 2 * rng.normal(size=(26, 8))[y]
+    tracemalloc.start()
+    try:
+        fit(X, y, max_attempts=1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64e6

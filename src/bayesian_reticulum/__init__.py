@@ -9,7 +9,7 @@ from .families import DirichletCategorical
 from .history import Candidate, GrowthEvent, History
 from .model import Reticulum
 from .schema import Schema
-from .tree import Tree
+from .tree import Shape, Tree
 
 try:
     __version__ = version("bayesian-reticulum")
@@ -24,6 +24,7 @@ __all__ = [
     "Reticulum",
     "ReticulumClassifier",
     "Schema",
+    "Shape",
     "Tree",
     "__version__",
 ]

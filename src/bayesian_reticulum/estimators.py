@@ -22,6 +22,11 @@ from .schema import Schema
 from .tree import Floats, Tree
 
 _DEFAULT_PSEUDO_COUNT = 0.5
+# Tables narrower than this are not worth narrowing, and in longer ones different rows are not counted.
+_WIDE = 64
+_MOST_ROWS_COMPARED = 50_000
+# Counts beyond this cannot take up one more row without rounding it away.
+_LARGEST_TOTAL_WEIGHT = 1e15
 
 
 class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,11 +78,12 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     stopping_reason_ : {"no_gain", "max_attempts", "max_splits", "max_depth"}
         Why growth stopped.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the evidence that the splits gain.
+        Share of each feature in the evidence that the splits gain: the gain of each split is shared out in
+        proportion to its absolute standardised slopes.
     model_ : Reticulum
         The fitted tree: immutable, without training rows. ``print(model_)`` shows it.
     history_ : History
-        Everything that happened during growth; ``history_.replay(k)`` is the tree after event k.
+        Everything that happened during the growth that was kept; ``history_.replay(k)`` is the tree after event k.
 
     Examples
     --------
@@ -126,7 +132,8 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Not negative; a weight of 2 is the same as the row given twice, 0 the same as the row left out.
+            Not negative; a weight of 2 is the same as the row given twice, 0 the same as the row left out, but that
+            its class stays in `classes_`.
 
         Returns
         -------
@@ -148,7 +155,7 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes, codes = np.unique(y, return_inverse=True)
         weights = _checked_weights(sample_weight, len(X))
         family = DirichletCategorical(self._checked_prior(classes))
-        names = tuple(getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])]))
+        names = tuple(map(str, getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])))
         used = weights > 0
         if not used.all():
             X, codes, weights = X[used], codes[used], weights[used]
@@ -200,6 +207,8 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked_prior(self, classes: np.ndarray) -> tuple[float, ...]:
         way_out = 'Give one positive number, one for each class in the order of classes_, or "auto".'
+        if self.prior is None or isinstance(self.prior, bool | np.bool_):
+            raise ValueError(f"prior = {self.prior!r} is not a number. {way_out}")
         if isinstance(self.prior, str):
             if self.prior != "auto":
                 raise ValueError(f"prior = {self.prior!r} is not understood. {way_out}")
@@ -212,10 +221,10 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prior = np.full(len(classes), float(prior))
         if prior.shape != (len(classes),):
             raise ValueError(f"prior has shape {prior.shape} but y has {len(classes)} classes. {way_out}")
-        bad = np.flatnonzero(~(np.isfinite(prior) & (prior > 0)))
+        bad = np.flatnonzero(~(np.isfinite(prior) & (prior >= np.finfo(float).tiny)))
         if len(bad):
             raise ValueError(
-                f"prior pseudo-counts must be positive; that of class {classes[bad[0]]!r} is {prior[bad[0]]}. {way_out}"
+                f"prior pseudo-counts must be positive; that of class {classes[bad[0]]} is {prior[bad[0]]}. {way_out}"
             )
         return tuple(prior.tolist())
 
@@ -241,6 +250,12 @@ def _checked_weights(sample_weight: Any, n: int) -> Floats:
         raise ValueError(
             f"sample_weight must be finite and not negative; sample_weight[{bad[0]}] = {weights[bad[0]]}. "
             "Use 0 to leave a row out."
+        )
+    total = float(weights.sum())
+    if total > _LARGEST_TOTAL_WEIGHT:
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}, beyond what counts can resolve ({_LARGEST_TOTAL_WEIGHT:.0e}). "
+            "A weight counts rows: divide all weights by the same number."
         )
     if not weights.any():
         raise ValueError("all sample_weight are zero: no row is left to learn from. Give some row a positive weight.")
@@ -269,7 +284,7 @@ def _grown(
     """The model with the highest log evidence of several growths, and how it came about."""
     schema = Schema.from_columns(X, weights, names)
     wide = NumpyRows(X, targets, family, weights, schema)
-    rows, basis = wide.narrowed() if X.shape[1] > len(X) else (wide, None)
+    rows, basis = wide.narrowed() if _is_wide(X) else (wide, None)
     best: tuple[State, StoppingReason, list[GrowthEvent]] | None = None
     for restart, child in enumerate(rng.spawn(n_restarts)):
         growth = iterate_growth(rows, policy, child)
@@ -309,6 +324,15 @@ def _grown(
         event if basis is None else GrowthEvent(**{**vars(event), "tree": widened(event.tree)}) for event in events
     )
     return model, History(history, reason)
+
+
+def _is_wide(X: Any) -> bool:
+    """Whether a table has so many more columns than different rows that it pays to work in the span of the rows.
+
+    Repeated rows do not count, so that they and weights are treated alike.
+    """
+    n, d = X.shape
+    return bool(d >= _WIDE and n <= _MOST_ROWS_COMPARED and len(np.unique(X, axis=0)) < d)
 
 
 def _print_progress(event: GrowthEvent, restart: int, n_restarts: int) -> None:

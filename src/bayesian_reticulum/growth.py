@@ -32,6 +32,8 @@ _MOST_BRANCHES = 8
 _BRANCH_WIDTHS = 512
 # Directions along which the second level of a look-ahead is scanned, at most.
 _LOOKAHEAD_DIRECTIONS = 128
+# Statistics that one scan, and one stack of candidates with their information, may hold.
+_SCAN_FLOATS = 1 << 19
 _STACK_FLOATS = 1 << 22
 # Slope by which the two halves of a bent split are turned away from it.
 _TURN = 0.35
@@ -137,7 +139,7 @@ def iterate_growth(
         split_id = events[0].split_id if events else None
         yield GrowthEvent(attempt, phase, split_id, incumbent.tree, incumbent.log_evidence, candidates)
     if reason == "no_gain":
-        reason = _limit_reached(incumbent.tree, policy)
+        reason = _limit_reached(rows, incumbent, policy)
     polished = _polished(rows, incumbent)
     yield GrowthEvent(attempt, "polished", None, polished.tree, polished.log_evidence)
     return polished, reason
@@ -153,12 +155,23 @@ def _polished(rows: Rows, state: State) -> State:
     return replace(state, tree=tree, statistics=state.statistics[old_leaf])
 
 
-def _limit_reached(tree: Tree, policy: Policy) -> StoppingReason:
-    if policy.max_splits is not None and tree.n_splits >= policy.max_splits:
+def _limit_reached(rows: Rows, state: State, policy: Policy) -> StoppingReason:
+    """The limit that kept every leaf that is not explained from being split, if one did."""
+    tree = state.tree
+    levels = tree.shape.leaf_levels[_unexplained_leaves(rows, tree)]
+    if len(levels) and policy.max_splits is not None and tree.n_splits >= policy.max_splits:
         return "max_splits"
-    if policy.max_depth is not None and tree.shape.leaf_levels.min() >= policy.max_depth:
+    if len(levels) and policy.max_depth is not None and levels.min() >= policy.max_depth:
         return "max_depth"
     return "no_gain"
+
+
+def _unexplained_leaves(rows: Rows, tree: Tree) -> Integers:
+    """Leaves with something left to gain, the largest potential first."""
+    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
+    potential = np.round(rows.family.unexplained_potential(statistics), 6)
+    ranking = np.argsort(-potential, kind="stable")
+    return ranking[potential[ranking] > _EXPLAINED]
 
 
 def _fits(site: Site, shape: Shape, policy: Policy) -> bool:
@@ -171,14 +184,12 @@ def _fits(site: Site, shape: Shape, policy: Policy) -> bool:
 def _sites(rows: Rows, state: State, policy: Policy) -> Iterator[Site]:
     """Where to try next, in turn: the least explained leaves, and branches that may be grown anew."""
     tree = state.tree
-    membership_statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
-    potential = np.round(rows.family.unexplained_potential(membership_statistics), 6)
-    leaves = [int(leaf) for leaf in np.argsort(-potential, kind="stable") if potential[leaf] > _EXPLAINED]
+    leaves = _unexplained_leaves(rows, tree)
     small = (tree.shape.sides != 0).sum(axis=1) <= _REGROWN_LEAVES
     splits = sorted(np.flatnonzero(small), key=lambda split: tree.shape.levels[split])
     for turn in range(max(len(leaves), len(splits))):
         if turn < len(leaves):
-            site = Site(state, leaves[turn])
+            site = Site(state, int(leaves[turn]))
             if _fits(site, _CUT, policy):
                 yield site
         if turn < len(splits):
@@ -394,7 +405,8 @@ def _scan(view: Rows, directions: Floats, edges: Floats, empty: NDArray[np.bool_
     above = np.flip(np.flip(histogram, axis=-2).cumsum(axis=-2), axis=-2)
     log_evidence = view.family.log_evidence
     gains = log_evidence(below[..., :-1, :]) + log_evidence(above[..., 1:, :]) - log_evidence(below[..., -1:, :])
-    return np.where(empty, -np.inf, gains)
+    # Cuts that part the rows alike gain alike: rounding must not choose between them.
+    return np.where(empty, -np.inf, np.round(gains, 6))
 
 
 def _n_branches(directions: Floats) -> int:
@@ -418,11 +430,15 @@ def _look_ahead(
     roots = _cut(directions, edges, root_direction[usable], root_edge[usable])
     if not len(roots):
         return np.empty((0, 3, directions.shape[1]))
-    gains = _scan(view, directions, edges, empty, roots).reshape(len(roots), 2, -1)
-    choice = gains.argmax(axis=-1)
-    totals = np.take_along_axis(gains, choice[..., None], axis=-1)[..., 0].sum(axis=1)
-    root_gains = view.family.log_evidence(_root_statistics(view, roots)).sum(axis=1)
-    ranking = np.argsort(-np.round(totals + root_gains, 6), kind="stable")[: _n_branches(directions)]
+    choice, totals = np.empty((len(roots), 2), dtype=np.int64), np.empty(len(roots))
+    step = max(1, _SCAN_FLOATS // (2 * edges.size * view.family.n_statistics))
+    for start in range(0, len(roots), step):
+        part = slice(start, start + step)
+        gains = _scan(view, directions, edges, empty, roots[part]).reshape(-1, 2, edges.size)
+        choice[part] = gains.argmax(axis=-1)
+        totals[part] = gains.max(axis=-1).sum(axis=1)
+    totals += view.family.log_evidence(_root_statistics(view, roots)).sum(axis=1)
+    ranking = np.argsort(-np.round(totals, 6), kind="stable")[: _n_branches(directions)]
     ranking = ranking[np.isfinite(totals[ranking])]
     sides = [_cut(directions, edges, *np.divmod(choice[ranking, side], edges.shape[1])) for side in (0, 1)]
     return np.stack([roots[ranking], *sides], axis=1)

@@ -157,10 +157,9 @@ class Reticulum:
         ranked = np.argsort(-shares, kind="stable")
         named = [j for j in ranked[:_NAMED_FEATURES] if shares[j] > 0]
         terms = [f"{hyperplane[0]:.4g}"]
-        terms += [
-            f"{'-' if hyperplane[1 + j] < 0 else '+'} {abs(hyperplane[1 + j]):.3g} {self.schema.names[j]}"
-            for j in named
-        ]
+        for j in named:
+            slope, name = hyperplane[1 + j], _printable(self.schema.names[j]) or f"x{j}"
+            terms.append(f"{'-' if slope < 0 else '+'} {abs(slope):.3g} {name}")
         rest = [j for j in ranked[_NAMED_FEATURES:] if shares[j] > 0]
         if rest:
             others = f"{len(rest)} other{'s' * (len(rest) != 1)}"
@@ -172,8 +171,13 @@ class Reticulum:
         shown = np.arange(len(probabilities))
         if len(shown) > _NAMED_CLASSES:
             shown = np.sort(np.argsort(-probabilities, kind="stable")[:_NAMED_CLASSES])
-        parts = [f"{self.targets[k]} {probabilities[k]:.3f}" for k in shown]
+        parts = [f"{_printable(self.targets[k])} {probabilities[k]:.3f}" for k in shown]
         if len(shown) < len(probabilities):
             hidden = len(probabilities) - len(shown)
             parts.append(f"{hidden} other{'s' * (hidden != 1)} {1 - probabilities[shown].sum():.3f}")
         return f"{', '.join(parts)}  (n = {self.family.counts(self.statistics[leaf]):.1f})"
+
+
+def _printable(name: str) -> str:
+    """A name that stays on its line: control characters are written out."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)

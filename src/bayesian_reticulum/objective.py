@@ -228,7 +228,9 @@ class _Ascent:
         diagonal = np.arange(width)
         prior = prior_diagonal(self.precisions[trees], width)
         self.inverse[trees] = newton_inverses(at.observed, at.complete, prior)
-        self.spread[trees] = _flat(np.sqrt(self.inverse[trees][..., diagonal, diagonal]))
+        self.spread[trees] = _flat(
+            np.sqrt(np.maximum(self.inverse[trees][..., diagonal, diagonal], np.finfo(float).tiny))
+        )
 
     def _aim(self, trees: Integers, at: Pass) -> Floats:
         """Set Newton's direction; returns the nats that it promises."""

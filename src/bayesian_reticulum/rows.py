@@ -323,8 +323,11 @@ class NumpyRows:
         Returns the rows in an orthonormal basis of that span, and the basis (d, rank).
         """
         centred = self._schema.design(self._X)[1:].T
-        _, sizes, basis = np.linalg.svd(centred, full_matrices=False)
-        basis = basis[sizes > 1e-10 * max(sizes[0], 1e-300)].T
+        # Weighted and with signs fixed, so that the basis is the same for repeated rows and in any order.
+        _, sizes, basis = np.linalg.svd(np.sqrt(self._weights)[:, None] * centred, full_matrices=False)
+        basis = basis[sizes > 1e-10 * max(sizes[0], 1e-300)]
+        basis *= np.sign(basis[np.arange(len(basis)), np.abs(basis).argmax(axis=1)])[:, None]
+        basis = basis.T
         columns = centred @ basis
         schema = identity_schema(columns.shape[1])
         return NumpyRows(columns, self._targets, self.family, self._weights, schema, axes=basis), basis

@@ -111,12 +111,16 @@ def _column_units(cells: Floats, weights: Floats) -> tuple[float, float, float, 
     # Halves are taken before the difference, so that the largest floats do not overflow.
     half = 0.5 * high - 0.5 * low
     middle = low + half
-    if half <= 1e-14 * abs(middle) or half == 0.0:
+    # A few units in the last place are no spread but the rounding of a constant.
+    if half <= 4 * np.spacing(abs(middle)):
         return middle, 1.0, middle, middle
     within = (np.clip(cells, low, high) - middle) / half
     share = weights / weights.sum()
     mean = float(share @ within)
     spread = float(np.sqrt(share @ (within - mean) ** 2))
+    if spread < 1e-12:
+        # Only rows of no weight differ.
+        return middle + mean * half, 1.0, middle + mean * half, middle + mean * half
     with np.errstate(over="ignore"):
         reach = _MARGIN * spread * half
         return middle + mean * half, spread * half, float(low - reach), float(high + reach)

@@ -23,14 +23,15 @@ def frozen(array: Any) -> Floats:
     """A read-only copy, so that what is stored in frozen data cannot change under it."""
     copy = np.array(array, dtype=np.float64, order="C")
     copy.setflags(write=False)
-    return copy
+    # A view of a read-only array, unlike the array itself, cannot be made writeable again.
+    return copy.view()
 
 
 def frozen_integers(array: Any) -> Integers:
     """A read-only copy of whole numbers."""
     copy = np.array(array, dtype=np.int64, order="C")
     copy.setflags(write=False)
-    return copy
+    return copy.view()
 
 
 def refreeze(instance: Any, state: dict[str, Any]) -> None:
