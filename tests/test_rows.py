@@ -266,6 +266,16 @@ def test_a_branch_seen_from_its_leaf_has_the_sums_it_has_in_the_whole_tree(probl
         problem.rows.prior_statistics(whole_tree.hyperplanes[None], whole_tree.shape)[0, leaf : leaf + branch.n_leaves],
         **near,
     )
+    # A view from a leaf of the branch is the view from the same leaf of the whole tree.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows_module, "_NEGLIGIBLE_SHARE", 1e-300)
+        nested = view.within(branch.hyperplanes, branch.shape, below, 0)
+        direct = problem.rows.within(whole_tree.hyperplanes, whole_tree.shape, whole_statistics, leaf)
+    one, other = (
+        rows.pass_(branch.hyperplanes[None], branch.shape, below[None], information=True) for rows in (nested, direct)
+    )
+    np.testing.assert_allclose(one.log_normalizer, other.log_normalizer, **near)
+    np.testing.assert_allclose(one.statistics, other.statistics, **near)
 
 
 @few

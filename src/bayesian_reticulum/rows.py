@@ -286,12 +286,16 @@ class NumpyRows:
         log_reach, log_own, log_other = np.empty((3, self._n))
         for part, design, T in self._blocks(4 * shape.n_leaves):
             joint = gates(hyperplanes[None], shape, design).log_membership[0]
+            if self._log_reach is not None:
+                joint += self._log_reach[part]
             log_reach[part] = joint[leaf]
             joint += expected @ T.T
             log_own[part] = joint[leaf]
             others = np.delete(joint, leaf, axis=0)
             top = others.max(axis=0)
             log_other[part] = top + np.log(np.exp(others - top).sum(axis=0))
+            if self._log_other is not None:
+                log_other[part] = np.logaddexp(log_other[part], self._log_other[part])
         largest_share = np.maximum(log_reach, log_own - np.logaddexp(log_own, log_other))
         seen = np.flatnonzero(largest_share > np.log(_NEGLIGIBLE_SHARE))
         return NumpyRows(
