@@ -292,8 +292,7 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
     hyperplane, weights = tree.hyperplanes[split], at.complete[0, split]
     if weights[0, 0] < _FEWEST_AT_BOUNDARY:
         return None
-    mean = weights[0, 1:] / weights[0, 0]
-    covariance = weights[1:, 1:] / weights[0, 0] - np.outer(mean, mean)
+    mean, covariance = _mean_and_covariance(weights)
     stiffness = np.linalg.norm(hyperplane[1:])
     along = np.eye(len(mean)) - np.outer(hyperplane[1:], hyperplane[1:]) / stiffness**2
     direction = np.linalg.eigh(along @ covariance @ along)[1][:, -1]
@@ -361,7 +360,7 @@ def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -
     everything[0, 0] = 1.0
     gains = _scan(view, directions, edges, empty, everything)[0, 0]
     best_edge = gains.argmax(axis=1)
-    best_gain = np.round(gains[np.arange(len(directions)), best_edge], 6)
+    best_gain = gains[np.arange(len(directions)), best_edge]
     ranking = np.argsort(-best_gain, kind="stable")
     if not np.isfinite(best_gain[ranking[0]]):
         return
@@ -382,12 +381,10 @@ def _directions(view: Rows, policy: Policy, rng: np.random.Generator) -> Floats:
     how the features vary together.
     """
     second, cross = view.moments()
-    mass = second[0, 0]
-    mean = second[0, 1:] / mass
-    covariance = second[1:, 1:] / mass - np.outer(mean, mean)
+    mean, covariance = _mean_and_covariance(second)
     random = rng.standard_normal((policy.n_directions, len(view.axes))) @ view.axes
     present = cross[:, 0] > 1.0
-    contrast = (cross[present, 1:] - cross[present, :1] * mean) / mass
+    contrast = (cross[present, 1:] - cross[present, :1] * mean) / second[0, 0]
     ridge = covariance + 0.01 * np.eye(len(mean))
     discriminant = np.linalg.solve(ridge, contrast.T).T
     slopes = np.concatenate([view.axes, random, contrast, discriminant])
@@ -396,6 +393,12 @@ def _directions(view: Rows, policy: Policy, rng: np.random.Generator) -> Floats:
     moving = variance > 1e-12 * np.maximum(size, 1e-12)
     slopes = slopes[moving] / np.sqrt(variance[moving, None])
     return np.column_stack([np.zeros(len(slopes)), slopes])
+
+
+def _mean_and_covariance(second: Floats) -> tuple[Floats, Floats]:
+    """Mean and covariance of x from the summed second moments of (1, x)."""
+    mean = second[0, 1:] / second[0, 0]
+    return mean, second[1:, 1:] / second[0, 0] - np.outer(mean, mean)
 
 
 def _scan(view: Rows, directions: Floats, edges: Floats, empty: NDArray[np.bool_], cuts: Floats) -> Floats:
@@ -454,19 +457,21 @@ def _fit_branches(view: Rows, kind: str, shape: Shape, started: Floats) -> Branc
     """Fit candidates side by side; after a first look only the better half goes on."""
     c, m, width = started.shape
     precisions = np.full((c, m), _WEAK_PRECISION * max(1, width - 2))
+    first = _ascend_in_parts(view, shape, started, precisions, None, _FIRST_LOOK)
+    better = np.argsort(-np.round(first.log_evidence, 6), kind="stable")[: max(1, (c + 1) // 2)]
+    half = first.take(better)
+    stack = _ascend_in_parts(view, shape, half.hyperplanes, half.precisions, half.statistics, _LOCAL)
+    return Branches(kind, shape, started[better], stack)
+
+
+def _ascend_in_parts(
+    view: Rows, shape: Shape, hyperplanes: Floats, precisions: Floats, statistics: Floats | None, effort: Effort
+) -> Stack:
+    """`ascend`, so many trees at a time that their information matrices stay small."""
+    c, m, width = hyperplanes.shape
     size = max(1, _STACK_FLOATS // (2 * m * width * width))
     parts = [
-        ascend(view, shape, started[start : start + size], precisions[start : start + size], None, _FIRST_LOOK)
-        for start in range(0, c, size)
+        ascend(view, shape, hyperplanes[at], precisions[at], None if statistics is None else statistics[at], effort)
+        for at in (slice(start, start + size) for start in range(0, c, size))
     ]
-    log_evidence = np.concatenate([part.log_evidence for part in parts])
-    better = np.argsort(-np.round(log_evidence, 6), kind="stable")[: max(1, (c + 1) // 2)]
-    hyperplanes = np.concatenate([part.hyperplanes for part in parts])[better]
-    tuned = np.concatenate([part.precisions for part in parts])[better]
-    statistics = np.concatenate([part.statistics for part in parts])[better]
-    grown = [
-        ascend(view, shape, hyperplanes[at], tuned[at], statistics[at], _LOCAL)
-        for at in (slice(start, start + size) for start in range(0, len(better), size))
-    ]
-    stack = Stack(*(np.concatenate([getattr(part, field) for part in grown]) for field in Stack.__dataclass_fields__))
-    return Branches(kind, shape, started[better], stack)
+    return Stack(*(np.concatenate([getattr(part, field) for part in parts]) for field in Stack.__dataclass_fields__))
