@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from .estimators import ReticulumClassifier
+from .estimators import PaperReticulumClassifier, ReticulumClassifier
 from .families import DirichletCategorical
 from .history import Candidate, GrowthEvent, History
 from .model import Reticulum
@@ -21,6 +21,7 @@ __all__ = [
     "DirichletCategorical",
     "GrowthEvent",
     "History",
+    "PaperReticulumClassifier",
     "Reticulum",
     "ReticulumClassifier",
     "Schema",

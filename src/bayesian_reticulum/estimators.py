@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,14 +14,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from . import paper
 from .families import DirichletCategorical, Family
 from .growth import Policy, iterate_growth
 from .history import GrowthEvent, History, StoppingReason
 from .model import GREY_ZONE, Reticulum
 from .objective import State, log_bayes_factors
+from .parametrizations import PARAMETRIZATIONS
 from .rows import NumpyRows
-from .schema import Schema
-from .tree import Floats, Tree
+from .schema import Schema, identity_schema
+from .tree import Floats, Integers, Tree, with_canonical_signs
 
 _DEFAULT_PSEUDO_COUNT = 0.5
 # Tables narrower than this are not worth narrowing, and in longer ones different rows are not counted.
@@ -27,9 +31,102 @@ _WIDE = 64
 _MOST_ROWS_COMPARED = 50_000
 # Counts beyond this cannot take up one more row without rounding it away.
 _LARGEST_TOTAL_WEIGHT = 1e15
+# Cells beyond this overflow where a method works in the units of the table.
+_LARGEST_RAW_CELL = 1e100
 
 
-class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _Table(NamedTuple):
+    """A checked table: rows (n, d), class codes, positive weights, and what things are called."""
+
+    X: Any
+    codes: Integers
+    weights: Floats
+    family: Family
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What all classifiers of this package do around the growth of a tree."""
+
+    prior: Any
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError
+
+    def _grow(self, table: _Table) -> tuple[Reticulum, History]:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow a tree on a table.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers; neither missing nor infinite.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Not negative; a weight of 2 is the same as the row given twice, 0 the same as the row left out, but that
+            its class stays in `classes_`.
+
+        Returns
+        -------
+        self
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y, sample_weight)
+        except BaseException:
+            # An interrupted or refused fit leaves the estimator as it was, not half of the old and half of the new.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._check_parameters()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        weights = _checked_weights(sample_weight, len(X))
+        family = DirichletCategorical(_checked_prior(self.prior, classes))
+        names = tuple(map(str, getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])))
+        used = weights > 0
+        if not used.all():
+            X, codes, weights = X[used], codes[used], weights[used]
+        model, history = self._grow(_Table(X, codes, weights, family, names, tuple(map(str, classes))))
+        self.classes_ = classes
+        self.model_ = model
+        self.history_ = history
+        self.n_splits_ = model.tree.n_splits
+        self.n_leaves_ = model.tree.n_leaves
+        self.depth_ = model.tree.depth
+        self.log_evidence_ = model.log_evidence
+        self.stopping_reason_ = history.stopping_reason
+        self.feature_importances_ = model.feature_importances.copy()
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class for each row, shape (n_samples, n_classes), in the order of `classes_`."""
+        X = self._checked_rows(X)
+        return self.model_.predict_mean(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Most probable class for each row, shape (n_samples,)."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def membership(self, X: Any) -> Floats:
+        """Probability of each row to belong to each leaf, shape (n_samples, n_leaves_); rows sum to one."""
+        X = self._checked_rows(X)
+        return self.model_.membership(X)
+
+    def _checked_rows(self, X: Any) -> Any:
+        check_is_fitted(self, "model_")
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+
+
+class ReticulumClassifier(_Classifier):
     """A tree of soft, slanted splits that grows by Bayesian evidence and stops by itself.
 
     Every split is a hyperplane with a sigmoid gate; every leaf is a Dirichlet posterior over the classes. A
@@ -122,116 +219,230 @@ class ReticulumClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ReticulumClassifier:
-        """Grow a tree on a table.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers; neither missing nor infinite.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Not negative; a weight of 2 is the same as the row given twice, 0 the same as the row left out, but that
-            its class stays in `classes_`.
-
-        Returns
-        -------
-        self
-        """
-        before = dict(self.__dict__)
-        try:
-            return self._fit(X, y, sample_weight)
-        except BaseException:
-            # An interrupted or refused fit leaves the estimator as it was, not half of the old and half of the new.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> ReticulumClassifier:
-        policy, n_restarts = self._checked_policy()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        weights = _checked_weights(sample_weight, len(X))
-        family = DirichletCategorical(self._checked_prior(classes))
-        names = tuple(map(str, getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])))
-        used = weights > 0
-        if not used.all():
-            X, codes, weights = X[used], codes[used], weights[used]
-        rng = _generator(self.random_state)
-        model, history = _grown(
-            X, codes, weights, family, names, tuple(map(str, classes)), policy, n_restarts, rng, bool(self.verbose)
-        )
-        self.classes_ = classes
-        self.model_ = model
-        self.history_ = history
-        self.n_splits_ = model.tree.n_splits
-        self.n_leaves_ = model.tree.n_leaves
-        self.depth_ = model.tree.depth
-        self.log_evidence_ = model.log_evidence
-        self.stopping_reason_ = history.stopping_reason
-        self.feature_importances_ = model.feature_importances.copy()
-        return self
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class for each row, shape (n_samples, n_classes), in the order of `classes_`."""
-        X = self._checked_rows(X)
-        return self.model_.predict_mean(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Most probable class for each row, shape (n_samples,)."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-    def membership(self, X: Any) -> Floats:
-        """Probability of each row to belong to each leaf, shape (n_samples, n_leaves_); rows sum to one."""
-        X = self._checked_rows(X)
-        return self.model_.membership(X)
-
-    def _checked_rows(self, X: Any) -> Any:
-        check_is_fitted(self, "model_")
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-
-    def _checked_policy(self) -> tuple[Policy, int]:
+    def _check_parameters(self) -> None:
         least = {"patience": 1, "max_attempts": 0, "n_restarts": 1, "n_directions": 0, "lookahead": 0, "verbose": 0}
         for name, minimum in least.items():
             _check_whole_number(name, getattr(self, name), minimum)
         for name in ("max_splits", "max_depth"):
-            if getattr(self, name) is not None:
-                _check_whole_number(name, getattr(self, name), 0, "None for no limit or ")
+            _check_limit(name, getattr(self, name))
+
+    def _grow(self, table: _Table) -> tuple[Reticulum, History]:
         policy = Policy(
             self.patience, self.max_attempts, self.max_splits, self.max_depth, self.n_directions, self.lookahead
         )
-        return policy, self.n_restarts
+        schema = Schema.from_columns(table.X, table.weights, table.names)
+        wide = NumpyRows(table.X, table.codes, table.family, table.weights, schema)
+        rows, basis = wide.narrowed() if _is_wide(table.X) else (wide, None)
+        best: tuple[State, StoppingReason, list[GrowthEvent]] | None = None
+        for restart, child in enumerate(_generator(self.random_state).spawn(self.n_restarts)):
+            label = f"growth {restart + 1}/{self.n_restarts}, " if self.n_restarts > 1 else ""
+            grown = _watched(iterate_growth(rows, policy, child), f"[ReticulumClassifier] {label}" * (self.verbose > 0))
+            if best is None or grown[0].log_evidence > best[0].log_evidence + 1e-6:
+                best = grown
+        assert best is not None
+        state, reason, events = best
 
-    def _checked_prior(self, classes: np.ndarray) -> tuple[float, ...]:
-        way_out = 'Give one positive number, one for each class in the order of classes_, or "auto".'
-        if self.prior is None or isinstance(self.prior, bool | np.bool_):
-            raise ValueError(f"prior = {self.prior!r} is not a number. {way_out}")
-        if isinstance(self.prior, str):
-            if self.prior != "auto":
-                raise ValueError(f"prior = {self.prior!r} is not understood. {way_out}")
-            return (_DEFAULT_PSEUDO_COUNT,) * len(classes)
-        try:
-            prior = np.asarray(self.prior, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"prior = {self.prior!r} is not a number. {way_out}") from error
-        if prior.ndim == 0:
-            prior = np.full(len(classes), float(prior))
-        if prior.shape != (len(classes),):
-            raise ValueError(f"prior has shape {prior.shape} but y has {len(classes)} classes. {way_out}")
-        bad = np.flatnonzero(~(np.isfinite(prior) & (prior >= np.finfo(float).tiny)))
-        if len(bad):
-            raise ValueError(
-                f"prior pseudo-counts must be positive; that of class {classes[bad[0]]} is {prior[bad[0]]}. {way_out}"
-            )
-        return tuple(prior.tolist())
+        def widened(tree: Tree) -> Tree:
+            if basis is None:
+                return tree
+            hyperplanes = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis.T])
+            return Tree(hyperplanes, tree.shape, tree.ids)
+
+        grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
+        fitted = replace(state, tree=widened(state.tree))
+        model = _model(table, schema, fitted, log_bayes_factors(rows, state), grey_shares)
+        return model, History(tuple(replace(event, tree=widened(event.tree)) for event in events), reason)
+
+
+class PaperReticulumClassifier(_Classifier):
+    """The Adaptive Bayesian Reticulum as it was published, to the letter, for comparison.
+
+    A tree of soft, slanted splits that climbs the lower bound c of the expected log-likelihood by Adam. It starts
+    from random splits and has no prior on them, so that the result depends on the seed and on six numbers, which
+    the authors set by cross-validation. `ReticulumClassifier` needs neither; prefer it unless the published
+    method itself is of interest. The one difference to the published code is a mistake less: leaf
+    statistics are those of the final tree, not of the one before its last training.
+
+    Parameters
+    ----------
+    prior : float, array-like of shape (n_classes,) or "auto", default=1.0
+        Pseudo-counts of the prior of a leaf, α and β with two classes: one for all classes, or one for each in
+        the order of `classes_`. "auto" is 0.5 for each.
+    max_attempts : int, default=20
+        How often a leaf is extended. There is no other end but leaves that may not be extended.
+    max_depth : int or None, default=None
+        Largest number of splits on the way to a leaf: a reticulum of four levels has a depth of 3.
+    learning_rate : float, default=0.1
+        Size of Adam's first steps, in the units of the weights.
+    n_gradient_steps : int, default=100
+        Steps of Adam in each attempt: half of them with the new split alone, half with all splits.
+    initial_stiffness : float, default=2.0
+        Length of the slopes of a new split, for columns divided by their inter-quartile range.
+    pruning_factor : float, default=1.05
+        A split must raise the bound by the logarithm of this factor, once for the root and once more for each
+        level below. From 1 to 1.2.
+    parametrization : {"cartesian", "polar"}, default="cartesian"
+        Whether Adam moves weights, or stiffness, offset and angles.
+    random_state : int, RandomState instance or None, default=None
+        Chance chooses the leaves to extend and the initial splits.
+    verbose : int, default=0
+        1 prints a line for each attempt.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features; only if all column names of X were strings.
+    n_splits_, n_leaves_, depth_ : int
+        Size of the tree.
+    log_evidence_ : float
+        The bound c of the paper. It asks no price for hyperplanes: not comparable with that of `ReticulumClassifier`.
+    stopping_reason_ : {"max_attempts", "max_depth", "no_gain"}
+        Why construction stopped; "no_gain" if no leaf has anything left to explain, as with one class.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the evidence that the splits gain: the gain of each split is shared out in
+        proportion to its absolute standardised slopes.
+    model_ : Reticulum
+        The fitted tree: immutable, without training rows. ``print(model_)`` shows it. Its splits have no price, and
+        a log Bayes factor is the bound that the tree loses if the split and all below become one leaf.
+    history_ : History
+        Each split as proposed, after its own and after the common training, and what was pruned.
+
+    References
+    ----------
+    G. Nuti, L. A. Jiménez Rugama, K. Thommen, "Adaptive Bayesian Reticulum", 2019.
+
+    Examples
+    --------
+    >>> from bayesian_reticulum import PaperReticulumClassifier
+    >>> from bayesian_reticulum.datasets import make_ripley
+    >>> X, y, _ = make_ripley(250, random_state=0)
+    >>> clf = PaperReticulumClassifier(max_attempts=5, random_state=0).fit(X, y)
+    >>> clf.predict_proba(X).shape
+    (250, 2)
+    >>> clf.history_[1].phase
+    'proposed'
+    """
+
+    def __init__(
+        self,
+        *,
+        prior: Any = 1.0,
+        max_attempts: int = 20,
+        max_depth: int | None = None,
+        learning_rate: float = 0.1,
+        n_gradient_steps: int = 100,
+        initial_stiffness: float = 2.0,
+        pruning_factor: float = 1.05,
+        parametrization: str = "cartesian",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prior = prior
+        self.max_attempts = max_attempts
+        self.max_depth = max_depth
+        self.learning_rate = learning_rate
+        self.n_gradient_steps = n_gradient_steps
+        self.initial_stiffness = initial_stiffness
+        self.pruning_factor = pruning_factor
+        self.parametrization = parametrization
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        for name in ("max_attempts", "n_gradient_steps", "verbose"):
+            _check_whole_number(name, getattr(self, name), 0)
+        _check_limit("max_depth", self.max_depth)
+        for name in ("learning_rate", "initial_stiffness"):
+            _check_number(name, getattr(self, name), np.finfo(float).tiny, _LARGEST_RAW_CELL, "a positive number")
+        _check_number("pruning_factor", self.pruning_factor, 1.0, 1.2, "a number from 1 to 1.2")
+        if not (isinstance(self.parametrization, str) and self.parametrization in PARAMETRIZATIONS):
+            known = " or ".join(f'"{name}"' for name in PARAMETRIZATIONS)
+            raise ValueError(f"parametrization must be {known}; got {self.parametrization!r}.")
+
+    def _grow(self, table: _Table) -> tuple[Reticulum, History]:
+        settings = paper.Construction(
+            self.max_attempts,
+            self.max_depth,
+            float(self.learning_rate),
+            self.n_gradient_steps,
+            float(self.initial_stiffness),
+            float(self.pruning_factor),
+            self.parametrization,
+        )
+        _check_raw_cells(table)
+        table = _in_canonical_order(table)
+        raw = identity_schema(table.X.shape[1])
+        rows = NumpyRows(table.X, table.codes, table.family, table.weights, raw)
+        growth = paper.construct(rows, settings, _generator(self.random_state))
+        state, reason, events = _watched(growth, "[PaperReticulumClassifier] " * (self.verbose > 0))
+
+        # Splits were trained in the units of the table, and are kept, as all others, in those of a schema.
+        units = Schema.from_columns(table.X, table.weights, table.names)
+        schema = replace(units, low=raw.low, high=raw.high)
+
+        def converted(tree: Tree) -> Tree:
+            return Tree(schema.in_own_units(tree.hyperplanes), tree.shape, tree.ids)
+
+        tree, old_leaf = with_canonical_signs(converted(state.tree))
+        events = [replace(event, tree=converted(event.tree)) for event in events]
+        events.append(GrowthEvent(events[-1].attempt, "polished", None, tree, state.log_evidence))
+        grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
+        factors = paper.log_bayes_factors(table.family, state.tree, state.statistics)
+        fitted = replace(state, tree=tree, statistics=state.statistics[old_leaf])
+        model = _model(table, schema, fitted, factors, grey_shares)
+        return model, History(tuple(events), reason)
+
+
+def _checked_prior(given: Any, classes: np.ndarray) -> tuple[float, ...]:
+    way_out = 'Give one positive number, one for each class in the order of classes_, or "auto".'
+    if given is None or isinstance(given, bool | np.bool_):
+        raise ValueError(f"prior = {given!r} is not a number. {way_out}")
+    if isinstance(given, str):
+        if given != "auto":
+            raise ValueError(f"prior = {given!r} is not understood. {way_out}")
+        return (_DEFAULT_PSEUDO_COUNT,) * len(classes)
+    try:
+        prior = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"prior = {given!r} is not a number. {way_out}") from error
+    if prior.ndim == 0:
+        prior = np.full(len(classes), float(prior))
+    if prior.shape != (len(classes),):
+        raise ValueError(f"prior has shape {prior.shape} but y has {len(classes)} classes. {way_out}")
+    bad = np.flatnonzero(~(np.isfinite(prior) & (prior >= np.finfo(float).tiny)))
+    if len(bad):
+        raise ValueError(
+            f"prior pseudo-counts must be positive; that of class {classes[bad[0]]} is {prior[bad[0]]}. {way_out}"
+        )
+    return tuple(prior.tolist())
 
 
 def _check_whole_number(name: str, value: Any, minimum: int, otherwise: str = "") -> None:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < minimum:
         raise ValueError(f"{name} must be {otherwise}a whole number of at least {minimum}; got {value!r}.")
+
+
+def _check_limit(name: str, value: Any) -> None:
+    if value is not None:
+        _check_whole_number(name, value, 0, "None for no limit or ")
+
+
+def _check_number(name: str, value: Any, low: float, high: float, meaning: str) -> None:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not low <= float(value) <= high:
+        raise ValueError(f"{name} must be {meaning}; got {value!r}.")
+
+
+def _check_raw_cells(table: _Table) -> None:
+    if table.X.size and (largest := np.abs(table.X).max()) > _LARGEST_RAW_CELL:
+        row, column = np.unravel_index(np.abs(table.X).argmax(), table.X.shape)
+        raise ValueError(
+            f"PaperReticulumClassifier works in the units of the table, and cells of {largest:.3g} (row {row}, column "
+            f"{table.names[column]}) are beyond {_LARGEST_RAW_CELL:.0e}. Scale the columns, or use ReticulumClassifier."
+        )
 
 
 def _checked_weights(sample_weight: Any, n: int) -> Floats:
@@ -269,61 +480,33 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
 
 
-def _grown(
-    X: Any,
-    targets: Any,
-    weights: Floats,
-    family: Family,
-    names: tuple[str, ...],
-    target_names: tuple[str, ...],
-    policy: Policy,
-    n_restarts: int,
-    rng: np.random.Generator,
-    verbose: bool,
-) -> tuple[Reticulum, History]:
-    """The model with the highest log evidence of several growths, and how it came about."""
-    schema = Schema.from_columns(X, weights, names)
-    wide = NumpyRows(X, targets, family, weights, schema)
-    rows, basis = wide.narrowed() if _is_wide(X) else (wide, None)
-    best: tuple[State, StoppingReason, list[GrowthEvent]] | None = None
-    for restart, child in enumerate(rng.spawn(n_restarts)):
-        growth = iterate_growth(rows, policy, child)
-        events: list[GrowthEvent] = []
-        while True:
-            try:
-                event = next(growth)
-            except StopIteration as end:
-                state, reason = end.value
-                break
-            events.append(event)
-            if verbose and event.candidates:
-                _print_progress(event, restart, n_restarts)
-        if best is None or state.log_evidence > best[0].log_evidence + 1e-6:
-            best = state, reason, events
-    assert best is not None
-    state, reason, events = best
+def _in_canonical_order(table: _Table) -> _Table:
+    """The same table with its rows sorted and repeats made one row of their summed weight.
 
-    def widened(tree: Tree) -> Tree:
-        if basis is None:
-            return tree
-        return Tree(np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis.T]), tree.shape, tree.ids)
+    Adam magnifies the last bit of a gradient, so that the order of rows, or whether a row is given twice or with
+    twice the weight, must not show in even that.
+    """
+    order = np.lexsort([table.weights, table.codes, *np.asarray(table.X).T[::-1]])
+    X, codes, weights = table.X[order], table.codes[order], table.weights[order]
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (codes[1:] != codes[:-1])
+    first = np.flatnonzero(is_new)
+    return table._replace(X=X[first], codes=codes[first], weights=np.add.reduceat(weights, first))
 
-    model = Reticulum(
-        tree=widened(state.tree),
+
+def _model(table: _Table, schema: Schema, state: State, log_bayes_factors: Floats, grey_shares: Floats) -> Reticulum:
+    return Reticulum(
+        tree=state.tree,
         statistics=state.statistics,
-        family=family,
+        family=table.family,
         schema=schema,
-        targets=target_names,
+        targets=table.classes,
         precisions=state.precisions,
         log_evidence=state.log_evidence,
-        log_bayes_factors=log_bayes_factors(rows, state),
+        log_bayes_factors=log_bayes_factors,
         prices=state.prices,
-        grey_shares=rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE),
+        grey_shares=grey_shares,
     )
-    history = tuple(
-        event if basis is None else GrowthEvent(**{**vars(event), "tree": widened(event.tree)}) for event in events
-    )
-    return model, History(history, reason)
 
 
 def _is_wide(X: Any) -> bool:
@@ -335,12 +518,22 @@ def _is_wide(X: Any) -> bool:
     return bool(d >= _WIDE and n <= _MOST_ROWS_COMPARED and len(np.unique(X, axis=0)) < d)
 
 
-def _print_progress(event: GrowthEvent, restart: int, n_restarts: int) -> None:
-    growth = f"growth {restart + 1}/{n_restarts}, " if n_restarts > 1 else ""
-    tried = len(event.candidates)
-    print(
-        f"[ReticulumClassifier] {growth}attempt {event.attempt}: {event.phase}, {tried} candidates, "
-        f"{event.tree.n_splits} splits, log evidence {event.log_evidence:.2f}",
-        file=sys.stdout,
-        flush=True,
-    )
+def _watched(
+    growth: Generator[GrowthEvent, None, tuple[State, StoppingReason]], label: str
+) -> tuple[State, StoppingReason, list[GrowthEvent]]:
+    """Run a growth to its end and collect its events; with a label, a line is printed for each attempt."""
+    events: list[GrowthEvent] = []
+    while True:
+        try:
+            event = next(growth)
+        except StopIteration as end:
+            return (*end.value, events)
+        events.append(event)
+        if label and event.candidates:
+            tried = len(event.candidates)
+            print(
+                f"{label}attempt {event.attempt}: {event.phase}, {tried} candidate{'s' * (tried != 1)}, "
+                f"{event.tree.n_splits} splits, log evidence {event.log_evidence:.2f}",
+                file=sys.stdout,
+                flush=True,
+            )

@@ -20,7 +20,7 @@ class Candidate:
     ----------
     kind : str
         "cut" for one split in the place of a leaf, "look-ahead" for three at once, "bend" for a second split beside
-        the one above a leaf.
+        the one above a leaf; "random" for the one that the published method tries.
     local_gain : float or None
         Log evidence that a branch gained with the rest of the tree held, prices paid; None for a bend.
     gain : float or None

@@ -25,6 +25,8 @@ from .tree import Floats, Integers, Shape
 _BLOCK_FLOATS = 1 << 17
 # Standardised columns are kept between passes while they are small, and made anew block by block otherwise.
 _KEPT_BYTES = 24 << 20
+# Gates are told from 0 and 1 up to this activation.
+_LARGEST_EXPONENT = 500.0
 # Up to this width the products of all pairs of columns are formed once and shared by all splits.
 _WIDEST_PRODUCTS = 64
 _PRODUCT_FLOATS = 1 << 19
@@ -69,6 +71,37 @@ def gates(hyperplanes: Floats, shape: Shape, design: Floats) -> Gates:
     return Gates(activation, gate, log_membership)
 
 
+class Products(NamedTuple):
+    """Gates to the left and right and membership in each split (m, c, n), and in each leaf (leaves, c, n)."""
+
+    left: Floats
+    right: Floats
+    reach: Floats
+    membership: Floats
+
+
+def _products(hyperplanes: Floats, shape: Shape, design: Floats, scratch: Floats) -> Products:
+    """Memberships as plain products of gates, for sums to which what underflows adds nothing.
+
+    They are written into `scratch` (4 m + 1, c, n): fresh memory for each block would cost as much as the sums.
+    """
+    c, m, width = hyperplanes.shape
+    odds, left, reach, membership = np.split(scratch, [m, 2 * m, 3 * m])
+    np.matmul(-hyperplanes.transpose(1, 0, 2).reshape(m * c, width), design, out=odds.reshape(m * c, design.shape[1]))
+    np.clip(odds, -_LARGEST_EXPONENT, _LARGEST_EXPONENT, out=odds)
+    np.exp(odds, out=odds)
+    # Both gates from one exponential, each to full relative precision.
+    np.add(odds, 1.0, out=left)
+    np.reciprocal(left, out=left)
+    right = np.multiply(odds, left, out=odds)
+    (reach if m else membership)[0] = 1.0
+    reaches, memberships = list(reach), list(membership)
+    for pair, above, *pair_of_gates in zip(shape.children.tolist(), reaches, left, right, strict=True):
+        for child, gate in zip(pair, pair_of_gates, strict=True):
+            np.multiply(above, gate, out=reaches[child] if child >= 0 else memberships[~child])
+    return Products(left, right, reach, membership)
+
+
 @dataclass(frozen=True)
 class Pass:
     """Sums over all rows at given hyperplanes and leaf statistics, for each tree of a stack.
@@ -109,6 +142,17 @@ class Rows(Protocol):
 
     def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:
         """Leaf statistics with responsibility = membership, as in the paper."""
+        ...
+
+    def bound_pass(self, hyperplanes: Floats, shape: Shape) -> tuple[Floats, Floats]:
+        """The `prior_statistics`, and the derivative of the paper's bound c by each hyperplane, (c, m, d + 1)."""
+        ...
+
+    def reaching(self, hyperplanes: Floats, shape: Shape, leaf: int, *, hard: bool) -> Rows:
+        """The rows of a leaf: each weighted by its membership or, if hard, those with a membership above one half.
+
+        If no row has one above one half, all rows.
+        """
         ...
 
     def moments(self) -> tuple[Floats, Floats]:
@@ -239,14 +283,44 @@ class NumpyRows:
         joint /= total
         return joint, np.log(total[:, 0]) + top[:, 0]
 
-    def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:
+    def _memberships(self, hyperplanes: Floats, shape: Shape) -> Iterator[tuple[slice, Floats, Floats, Products]]:
+        """Blocks (rows, design, T, products of gates), each good until the next one."""
         c, m, _ = hyperplanes.shape
-        out = np.zeros((c * (m + 1), self.family.n_statistics))
-        for part, design, T in self._blocks(4 * c * (m + 1)):
-            membership = np.exp(gates(hyperplanes, shape, design).log_membership)
-            membership *= self._mass[part]
-            out += membership.reshape(c * (m + 1), -1) @ T
-        return out.reshape(c, m + 1, -1)
+        scratch = np.empty((0, 0, 0))
+        for part, design, T in self._blocks(c * (m + 1)):
+            if scratch.shape[-1] != len(T):
+                scratch = np.empty((4 * m + 1, c, len(T)))
+            yield part, design, T, _products(hyperplanes, shape, design, scratch)
+
+    def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:
+        c, leaves = len(hyperplanes), shape.n_leaves
+        out = np.zeros((leaves * c, self.family.n_statistics))
+        for part, _, T, products in self._memberships(hyperplanes, shape):
+            out += products.membership.reshape(leaves * c, -1) @ (T * self._mass[part, None])
+        return out.reshape(leaves, c, -1).transpose(1, 0, 2)
+
+    def bound_pass(self, hyperplanes: Floats, shape: Shape) -> tuple[Floats, Floats]:
+        c, m, width = hyperplanes.shape
+        # The gradient needs the leaves as they are at these hyperplanes, so that rows are gone through twice.
+        statistics = self.prior_statistics(hyperplanes, shape)
+        expected = self.family.expected_parameters(statistics).transpose(1, 0, 2).reshape((m + 1) * c, -1)
+        gradient = np.zeros((m * c, width))
+        for part, design, T, products in self._memberships(hyperplanes, shape):
+            value = (expected @ T.T).reshape(m + 1, c, -1)
+            slope = _backpropagated(products, shape, value)
+            gradient += slope.reshape(m * c, len(T)) @ (design * self._mass[part]).T
+        return statistics, gradient.reshape(m, c, width).transpose(1, 0, 2)
+
+    def reaching(self, hyperplanes: Floats, shape: Shape, leaf: int, *, hard: bool) -> NumpyRows:
+        membership = np.empty(self._n)
+        for part, _, _, products in self._memberships(hyperplanes[None], shape):
+            membership[part] = products.membership[leaf, 0]
+        seen = np.flatnonzero(membership > (0.5 if hard else 0.0))
+        if hard and not len(seen):
+            return self
+        weights = self._mass[seen] if hard else self._mass[seen] * membership[seen]
+        chosen = seen if self._chosen is None else self._chosen[seen]
+        return NumpyRows(self._X, self._targets, self.family, weights, self._schema, axes=self.axes, _chosen=chosen)
 
     def moments(self) -> tuple[Floats, Floats]:
         width = self.n_features + 1
@@ -346,6 +420,27 @@ def _bins(directions: Floats, edges: Floats, design: Floats) -> Any:
     index += np.arange(n_directions) * bins
     starts = np.arange(len(index) + 1) * n_directions
     return sparse.csr_array((np.ones(index.size), index.ravel(), starts), shape=(len(index), n_directions * bins))
+
+
+def _backpropagated(products: Products, shape: Shape, value: Floats) -> Floats:
+    """Derivative of sum_leaves membership * value by each activation (m, c, n), values (leaves, c, n) held.
+
+    Backpropagation in three steps, as in the paper's appendix: memberships went down the tree, each leaf says what
+    a row is worth there, and the mean of what either side says goes up again, leaving its difference at each split.
+    """
+    left, right, reach, membership = products
+    slope = np.empty_like(reach)
+    # Memberships have served: their place is taken by what goes up the tree.
+    values, gains, mean = list(value), list(slope), list(membership)
+    children = shape.children.tolist()
+    for split, gate in zip(range(len(children) - 1, -1, -1), left[::-1], strict=True):
+        first, second = (mean[child] if child >= 0 else values[~child] for child in children[split])
+        gain = np.subtract(first, second, out=gains[split])
+        gain *= gate
+        np.add(second, gain, out=mean[split])
+    slope *= right
+    slope *= reach
+    return slope
 
 
 def _below(shape: Shape, responsibility: Floats) -> tuple[Floats, Floats]:

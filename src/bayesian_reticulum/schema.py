@@ -94,6 +94,11 @@ class Schema:
         slopes = hyperplanes[:, 1:] / self.scale
         return np.column_stack([hyperplanes[:, 0] - slopes @ self.center, slopes])
 
+    def in_own_units(self, hyperplanes: Floats) -> Floats:
+        """Hyperplanes for columns as they come, rewritten for standardised ones."""
+        slopes = hyperplanes[:, 1:]
+        return np.column_stack([hyperplanes[:, 0] + slopes @ self.center, slopes * self.scale])
+
 
 def identity_schema(n_features: int) -> Schema:
     """For columns that are already in the units that splits work on."""
