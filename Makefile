@@ -5,7 +5,7 @@ BIN := .venv/bin
 OLDEST_BIN := .venv-oldest/bin
 WORKERS ?= 2
 
-NEWEST := --editable '.[test,plots]'
+NEWEST := --editable '.[test,plots,paper]'
 
 # The oldest releases that are supported, as far as the running Python still has wheels for them.
 # That scikit-learn passes generators to pytest, which warns of them from version 9 on.
@@ -21,7 +21,7 @@ touch $(1)/installed
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: test test-newest test-oldest demo format clean
+.PHONY: test test-newest test-oldest demo paper format clean
 
 test: test-newest test-oldest
 
@@ -37,6 +37,10 @@ test-oldest: .venv-oldest/installed
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
+
+# Options go into ARGS, as in: make paper ARGS="--data DIR --trials 40 --seeds 10"
+paper: .venv/installed
+	$(BIN)/python benchmarks/paper $(ARGS)
 
 format: .venv/installed
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,90 @@
+"""What the two experiments on the bounds share: rows, ways up a bound, tables and colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesian_reticulum.families import DirichletCategorical
+from bayesian_reticulum.optimizers import Adam
+from bayesian_reticulum.parametrizations import PARAMETRIZATIONS
+from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.schema import identity_schema
+from bayesian_reticulum.tree import Shape
+
+Floats = NDArray[np.float64]
+
+# Uniform, as in the paper, and the same for both bounds.
+FAMILY = DirichletCategorical((1.0, 1.0))
+# Okabe and Ito's colours, which can be told apart with any colour vision; line styles and markers say the same again.
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
+STYLES: tuple[dict[str, Any], ...] = (
+    {"color": ORANGE, "marker": "s", "linestyle": "-"},
+    {"color": PURPLE, "marker": "D", "linestyle": "--"},
+    {"color": BLUE, "marker": "o", "linestyle": "-"},
+    {"color": GREEN, "marker": "^", "linestyle": "--"},
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way up the paper's bound.
+
+    Parameters
+    ----------
+    name : str
+    parametrization : str
+        Whether weights are moved, or offset, stiffness and angle.
+    rate : float
+        Adam's learning rate, or what a plain step multiplies the gradient of the bound per row with.
+    is_adam : bool
+    """
+
+    name: str
+    parametrization: str
+    rate: float
+    is_adam: bool
+
+
+# In polar coordinates a plain step ten times as long overshoots.
+WAYS = (
+    Way("plain, weights", "cartesian", 10.0, is_adam=False),
+    Way("Adam, weights", "cartesian", 0.1, is_adam=True),
+    Way("plain, polar", "polar", 1.0, is_adam=False),
+    Way("Adam, polar", "polar", 0.1, is_adam=True),
+)
+PLAIN, ADAM = WAYS[:2]
+
+
+def ascent(rows: NumpyRows, hyperplanes: Floats, shape: Shape, way: Way, steps: int) -> Floats:
+    """Hyperplanes (steps + 1, c, m, d + 1) of a stack of trees on its way up the paper's bound, from the start on."""
+    parametrization = PARAMETRIZATIONS[way.parametrization]
+    coordinates = parametrization.coordinates(hyperplanes)
+    adam, plain = Adam(way.rate), way.rate / size_of(rows)
+    path = [hyperplanes]
+    for _ in range(steps):
+        slope = parametrization.gradient(coordinates, rows.bound_pass(path[-1], shape)[1])
+        coordinates = coordinates + (adam.step(slope) if way.is_adam else plain * slope)
+        path.append(parametrization.hyperplanes(coordinates))
+    return np.array(path)
+
+
+def stiffness_of(hyperplanes: Floats) -> Floats:
+    return np.asarray(np.linalg.norm(hyperplanes[..., 1:], axis=-1))
+
+
+def rows_of(X: Floats, y: NDArray[np.int64]) -> NumpyRows:
+    return NumpyRows(X, y, FAMILY, np.ones(len(y)), identity_schema(X.shape[1]))
+
+
+def table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    lines = [header, ["---:"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def size_of(rows: NumpyRows) -> float:
+    return float(rows.moments()[0][0, 0])
