@@ -51,6 +51,7 @@ def test_the_code_runs_and_prints_what_is_shown():
 def test_every_command_is_one_that_is_tested_here():
     assert {tuple(command[:2]) for command in commands()} == {
         ("make", "demo"),
+        ("make", "paper"),
         ("make", "test"),
         ("python", "benchmarks/speed.py"),
         ("python", "benchmarks/quality.py"),
@@ -63,6 +64,7 @@ def test_make_knows_the_targets():
         if program == "make":
             assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), f"the Makefile has no target {target}"
     assert re.search(r"^demo:.*\n\t.*python examples/demo\.py$", makefile, flags=re.MULTILINE)
+    assert re.search(r"^paper:.*\n\t.*python benchmarks/paper \$\(ARGS\)$", makefile, flags=re.MULTILINE)
 
 
 def test_links_lead_somewhere():
