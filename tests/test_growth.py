@@ -7,11 +7,12 @@ import pytest
 
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.growth import MINIMAL_GAIN, Policy, iterate_growth
+from bayesian_reticulum.growth import MINIMAL_GAIN, Policy, _exchanged, iterate_growth
 from bayesian_reticulum.history import History
 from bayesian_reticulum.objective import evaluated
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.rows import NumpyRows, gates
 from bayesian_reticulum.schema import Schema
+from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
 
 CLOSING = ("kept", "rejected")
 
@@ -113,7 +114,7 @@ def test_candidates_come_with_reasons_and_one_is_kept_if_the_attempt_is(grown):
             continue
         assert sum(candidate.kept for candidate in event.candidates) == (event.phase == "kept")
         for candidate in event.candidates:
-            assert candidate.kind in ("cut", "look-ahead", "bend")
+            assert candidate.kind in ("cut", "look-ahead", "exchange", "bend")
             assert candidate.reason
             # A bend changes an old split: with the rest of the tree held it is nothing yet.
             assert (candidate.local_gain is None) == (candidate.kind == "bend")
@@ -245,10 +246,33 @@ def test_search_can_be_narrowed(policy):
     _, events, state, _ = grow(*make_ripley(250, random_state=0)[:2], **policy)
     assert state.tree.n_splits >= 1
     kinds = {candidate.kind for event in events for candidate in event.candidates}
-    assert kinds - {"bend"} == ({"cut"} if "lookahead" in policy else {"cut", "look-ahead"})
+    assert kinds - {"bend", "exchange"} == ({"cut"} if "lookahead" in policy else {"cut", "look-ahead"})
 
 
 def test_the_same_seed_grows_the_same_tree():
     data = make_ripley(250, random_state=0)[:2]
     one, other = grow(*data, seed=3, patience=2)[2], grow(*data, seed=3, patience=2)[2]
     np.testing.assert_array_equal(one.tree.hyperplanes, other.tree.hyperplanes)
+
+
+def test_crossing_splits_with_their_levels_exchanged_make_the_same_fields():
+    rng = np.random.default_rng(0)
+    design = np.vstack([np.ones(50), rng.normal(size=(2, 50))])
+    first, second = np.array([0.3, 0.6, 0.8]), np.array([-0.1, 0.8, -0.6])
+    tree = split_leaf(split_leaf(split_leaf(single_leaf(2), 0, first), 0, second), 2, -second)
+    [exchanged] = _exchanged(tree, 0)
+    np.testing.assert_allclose(exchanged, [second, first, first], atol=1e-12)
+    other = Tree(exchanged, tree.shape, tree.ids)
+    one, two = (np.exp(gates(t.hyperplanes[None], t.shape, design).log_membership[0]) for t in (tree, other))
+    np.testing.assert_allclose(np.sort(one, axis=0), np.sort(two, axis=0), atol=1e-12)
+
+
+def test_a_split_with_a_leaf_below_it_has_no_levels_to_exchange():
+    tree = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 1.0, 0.0]), 0, [0.0, 0.0, 1.0])
+    assert [len(_exchanged(tree, split)) for split in range(2)] == [0, 0]
+
+
+def test_seeds_agree_on_the_order_of_crossing_splits():
+    X, y, _ = make_cross(600, random_state=7)
+    evidences = [grow(X, y, seed=seed)[2].log_evidence for seed in range(6)]
+    assert max(evidences) - min(evidences) < 0.5

@@ -108,13 +108,14 @@ def test_leaves_are_drawn_in_proportion_to_their_unexplained_potential():
     assert choose_leaf(family, np.zeros((3, 2)), tree.shape, None, rng) is None
 
 
+@pytest.mark.parametrize("n", [500, 501])
 @pytest.mark.parametrize("d", [1, 2, 3, 30])
-def test_initial_splits_go_through_the_medians_with_the_initial_stiffness(d):
+def test_initial_splits_go_through_the_medians_with_the_initial_stiffness(d, n):
     rng = np.random.default_rng(1)
     scale = 10.0 ** rng.uniform(-3, 3, size=d)
-    X = rng.normal(size=(501, d)) * scale + 5 * scale
-    rows = NumpyRows(X, np.zeros(501, dtype=int), DirichletCategorical((1.0, 1.0)), np.ones(501), identity_schema(d))
-    first, median, third = np.quantile(X, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
+    X = rng.normal(size=(n, d)) * scale + 5 * scale
+    rows = NumpyRows(X, np.zeros(n, dtype=int), DirichletCategorical((1.0, 1.0)), np.ones(n), identity_schema(d))
+    first, median, third = np.quantile(X, [0.25, 0.5, 0.75], axis=0, method="averaged_inverted_cdf")
     directions = []
     for _ in range(300):
         offset, *slopes = initial_hyperplane(rows, single_leaf(d), 0, SETTINGS, rng)
@@ -331,15 +332,17 @@ def test_large_units_do_no_harm(X, parametrization):
         ("max_attempts", -1, "max_attempts must be a whole number of at least 0; got -1"),
         ("n_gradient_steps", 1.5, "n_gradient_steps must be a whole number of at least 0; got 1.5"),
         ("max_depth", -2, "max_depth must be None for no limit or a whole number of at least 0; got -2"),
-        ("learning_rate", 0, "learning_rate must be a positive number; got 0"),
-        ("learning_rate", float("nan"), "learning_rate must be a positive number; got nan"),
-        ("initial_stiffness", "2", "initial_stiffness must be a positive number; got '2'"),
-        ("initial_stiffness", float("inf"), "initial_stiffness must be a positive number; got inf"),
+        ("learning_rate", 0, "learning_rate must be a positive number of at most 1e\\+100; got 0"),
+        ("learning_rate", float("nan"), "learning_rate must be a positive number of at most 1e\\+100; got nan"),
+        ("initial_stiffness", "2", "initial_stiffness must be a positive number of at most 1e\\+100; got '2'"),
+        ("initial_stiffness", float("inf"), "initial_stiffness must be a positive number of at most 1e\\+100; got inf"),
+        ("learning_rate", 1e200, r"at most 1e\+100; got 1e\+200"),
+        ("learning_rate", 10**400, r"at most 1e\+100; got 1000"),
         ("pruning_factor", 0.9, "pruning_factor must be a number from 1 to 1.2; got 0.9"),
         ("pruning_factor", 1.3, "pruning_factor must be a number from 1 to 1.2; got 1.3"),
         ("parametrization", "spherical", 'parametrization must be "cartesian" or "polar"; got \'spherical\''),
         ("parametrization", None, 'parametrization must be "cartesian" or "polar"; got None'),
-        ("prior", -1, "prior pseudo-counts must be positive; that of class 0 is -1.0"),
+        ("prior", -1, "that of class 0 is -1.0"),
     ],
 )
 def test_bad_parameters_are_refused(name, value, message):
@@ -350,10 +353,39 @@ def test_bad_parameters_are_refused(name, value, message):
 
 
 def test_cells_beyond_what_products_can_hold_are_refused():
-    with pytest.raises(
-        ValueError, match=r"cells of 1e\+200 \(row 1, column x0\) are beyond 1e\+100\. Scale the columns"
-    ):
-        PaperReticulumClassifier().fit([[0.0], [1e200]], [0, 1])
+    with pytest.raises(ValueError, match=r"column x1 has cells of size 1e\+200, beyond 1e\+100\. Scale it"):
+        PaperReticulumClassifier().fit([[0.0, 0.0], [1.0, -1e200]], [0, 1])
+
+
+def test_any_cell_can_be_predicted(ripley):
+    *_, clf = ripley
+    assert np.isfinite(clf.predict_proba([[1.7e308, -1.7e308], [-1e300, 0.0]])).all()
+
+
+def test_single_precision_tables_are_fitted_as_they_are(ripley):
+    X, y, _ = ripley
+    X = X.astype(np.float32)
+    clf = PaperReticulumClassifier(max_attempts=3, random_state=0)
+    expected = clf.fit(X.astype(np.float64), y).predict_proba(X)
+    np.testing.assert_allclose(clf.fit(X, y).predict_proba(X), expected, atol=1e-12)
+
+
+def test_whole_numbers_of_any_size_are_whole_numbers():
+    X, y, _ = make_ripley(40, random_state=0)
+    small = {"max_attempts": np.int8(127), "n_gradient_steps": np.uint8(4), "max_depth": np.int8(3)}
+    clf = PaperReticulumClassifier(**small, verbose=np.int64(0), random_state=0).fit(X, y)
+    assert clf.history_.n_attempts > 1 or clf.stopping_reason_ == "max_depth"
+
+
+def test_constant_columns_have_no_say():
+    X, y, _ = make_ripley(80, random_state=0)
+    clf = PaperReticulumClassifier(max_attempts=5, random_state=0).fit(np.c_[X, np.full(80, 3.0)], y)
+    assert clf.feature_importances_[2] == 0
+    np.testing.assert_array_equal(
+        clf.predict_proba(np.c_[X, np.full(80, 3.0)]), clf.predict_proba(np.c_[X, np.full(80, 9.0)])
+    )
+    counts = clf.membership(np.c_[X, np.full(80, 3.0)]).T @ np.eye(2)[y]
+    np.testing.assert_allclose(clf.model_.statistics, counts, rtol=1e-9)
 
 
 def test_verbose_prints_one_line_for_each_attempt(capsys):

@@ -83,3 +83,9 @@ def test_a_hyperplane_without_slopes_has_no_stiffness(d):
     polar = Polar().coordinates(np.array([3.0, *np.zeros(d)]))
     assert np.isfinite(polar).all()
     assert polar[1] == 0
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_slopes_of_any_size_have_polar_coordinates(size):
+    hyperplane = size * np.array([1.0, 2.0, -3.0, 4.0])
+    np.testing.assert_allclose(Polar().hyperplanes(Polar().coordinates(hyperplane)), hyperplane)

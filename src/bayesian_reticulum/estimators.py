@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
@@ -31,8 +31,9 @@ _WIDE = 64
 _MOST_ROWS_COMPARED = 50_000
 # Counts beyond this cannot take up one more row without rounding it away.
 _LARGEST_TOTAL_WEIGHT = 1e15
-# Cells beyond this overflow where a method works in the units of the table.
+# Cells beyond this, and steps beyond that, overflow where a method works in the units of the table.
 _LARGEST_RAW_CELL = 1e100
+_LARGEST_RATE = 1e100
 
 
 class _Table(NamedTuple):
@@ -236,7 +237,9 @@ class ReticulumClassifier(_Classifier):
         best: tuple[State, StoppingReason, list[GrowthEvent]] | None = None
         for restart, child in enumerate(_generator(self.random_state).spawn(self.n_restarts)):
             label = f"growth {restart + 1}/{self.n_restarts}, " if self.n_restarts > 1 else ""
-            grown = _watched(iterate_growth(rows, policy, child), f"[ReticulumClassifier] {label}" * (self.verbose > 0))
+            grown = _watched(
+                iterate_growth(rows, policy, child), f"[ReticulumClassifier] {label}" if self.verbose else ""
+            )
             if best is None or grown[0].log_evidence > best[0].log_evidence + 1e-6:
                 best = grown
         assert best is not None
@@ -260,8 +263,8 @@ class PaperReticulumClassifier(_Classifier):
     A tree of soft, slanted splits that climbs the lower bound c of the expected log-likelihood by Adam. It starts
     from random splits and has no prior on them, so that the result depends on the seed and on six numbers, which
     the authors set by cross-validation. `ReticulumClassifier` needs neither; prefer it unless the published
-    method itself is of interest. The one difference to the published code is a mistake less: leaf
-    statistics are those of the final tree, not of the one before its last training.
+    method itself is of interest. Where the paper and the code published with it differ, this follows the paper; above
+    all, leaf statistics are always those of the current tree.
 
     Parameters
     ----------
@@ -357,18 +360,19 @@ class PaperReticulumClassifier(_Classifier):
             _check_whole_number(name, getattr(self, name), 0)
         _check_limit("max_depth", self.max_depth)
         for name in ("learning_rate", "initial_stiffness"):
-            _check_number(name, getattr(self, name), np.finfo(float).tiny, _LARGEST_RAW_CELL, "a positive number")
-        _check_number("pruning_factor", self.pruning_factor, 1.0, 1.2, "a number from 1 to 1.2")
+            meaning = f"a positive number of at most {_LARGEST_RATE:.0e}"
+            _check_number(name, getattr(self, name), lambda value: 0 < value <= _LARGEST_RATE, meaning)
+        _check_number("pruning_factor", self.pruning_factor, lambda value: 1 <= value <= 1.2, "a number from 1 to 1.2")
         if not (isinstance(self.parametrization, str) and self.parametrization in PARAMETRIZATIONS):
             known = " or ".join(f'"{name}"' for name in PARAMETRIZATIONS)
             raise ValueError(f"parametrization must be {known}; got {self.parametrization!r}.")
 
     def _grow(self, table: _Table) -> tuple[Reticulum, History]:
         settings = paper.Construction(
-            self.max_attempts,
-            self.max_depth,
+            int(self.max_attempts),
+            None if self.max_depth is None else int(self.max_depth),
             float(self.learning_rate),
-            self.n_gradient_steps,
+            int(self.n_gradient_steps),
             float(self.initial_stiffness),
             float(self.pruning_factor),
             self.parametrization,
@@ -378,14 +382,17 @@ class PaperReticulumClassifier(_Classifier):
         raw = identity_schema(table.X.shape[1])
         rows = NumpyRows(table.X, table.codes, table.family, table.weights, raw)
         growth = paper.construct(rows, settings, _generator(self.random_state))
-        state, reason, events = _watched(growth, "[PaperReticulumClassifier] " * (self.verbose > 0))
+        state, reason, events = _watched(growth, "[PaperReticulumClassifier] " if self.verbose else "")
 
         # Splits were trained in the units of the table, and are kept, as all others, in those of a schema.
         units = Schema.from_columns(table.X, table.weights, table.names)
-        schema = replace(units, low=raw.low, high=raw.high)
+        limit = np.full(units.n_features, _LARGEST_RAW_CELL)
+        schema = replace(units, low=-limit, high=limit)
+        varies = np.append(True, units.low < units.high)
 
         def converted(tree: Tree) -> Tree:
-            return Tree(schema.in_own_units(tree.hyperplanes), tree.shape, tree.ids)
+            # The slope of a constant column has been a second offset, and in these units it is counted as one.
+            return Tree(schema.in_own_units(tree.hyperplanes) * varies, tree.shape, tree.ids)
 
         tree, old_leaf = with_canonical_signs(converted(state.tree))
         events = [replace(event, tree=converted(event.tree)) for event in events]
@@ -407,16 +414,17 @@ def _checked_prior(given: Any, classes: np.ndarray) -> tuple[float, ...]:
         return (_DEFAULT_PSEUDO_COUNT,) * len(classes)
     try:
         prior = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"prior = {given!r} is not a number. {way_out}") from error
     if prior.ndim == 0:
         prior = np.full(len(classes), float(prior))
     if prior.shape != (len(classes),):
         raise ValueError(f"prior has shape {prior.shape} but y has {len(classes)} classes. {way_out}")
-    bad = np.flatnonzero(~(np.isfinite(prior) & (prior >= np.finfo(float).tiny)))
+    bad = np.flatnonzero(~((prior >= np.finfo(float).tiny) & (prior <= _LARGEST_TOTAL_WEIGHT)))
     if len(bad):
         raise ValueError(
-            f"prior pseudo-counts must be positive; that of class {classes[bad[0]]} is {prior[bad[0]]}. {way_out}"
+            f"prior pseudo-counts must be positive and at most {_LARGEST_TOTAL_WEIGHT:.0e}; "
+            f"that of class {classes[bad[0]]} is {prior[bad[0]]}. {way_out}"
         )
     return tuple(prior.tolist())
 
@@ -431,17 +439,22 @@ def _check_limit(name: str, value: Any) -> None:
         _check_whole_number(name, value, 0, "None for no limit or ")
 
 
-def _check_number(name: str, value: Any, low: float, high: float, meaning: str) -> None:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not low <= float(value) <= high:
+def _check_number(name: str, value: Any, accepts: Callable[[float], bool], meaning: str) -> None:
+    try:
+        is_accepted = not isinstance(value, bool | np.bool_) and isinstance(value, Real) and accepts(float(value))
+    except OverflowError:
+        is_accepted = False
+    if not is_accepted:
         raise ValueError(f"{name} must be {meaning}; got {value!r}.")
 
 
 def _check_raw_cells(table: _Table) -> None:
-    if table.X.size and (largest := np.abs(table.X).max()) > _LARGEST_RAW_CELL:
-        row, column = np.unravel_index(np.abs(table.X).argmax(), table.X.shape)
+    largest = np.abs(table.X).max(axis=0, initial=0.0).astype(np.float64)
+    column = int(largest.argmax())
+    if largest[column] > _LARGEST_RAW_CELL:
         raise ValueError(
-            f"PaperReticulumClassifier works in the units of the table, and cells of {largest:.3g} (row {row}, column "
-            f"{table.names[column]}) are beyond {_LARGEST_RAW_CELL:.0e}. Scale the columns, or use ReticulumClassifier."
+            f"PaperReticulumClassifier works in the units of the table, and column {table.names[column]} has cells of "
+            f"size {largest[column]:.3g}, beyond {_LARGEST_RAW_CELL:.0e}. Scale it, or use ReticulumClassifier."
         )
 
 

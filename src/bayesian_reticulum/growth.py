@@ -84,10 +84,14 @@ class Policy:
 
 
 class Site(NamedTuple):
-    """Where a branch may be put: in the place of a leaf, or of a branch that is first collapsed to one."""
+    """Where a branch may be put: in the place of a leaf, or of a branch that is first collapsed to one.
+
+    For such a branch, `exchanged` are starts (c, 3, d + 1) for a new one: what it was, with its levels exchanged.
+    """
 
     state: State
     leaf: int
+    exchanged: Floats
 
 
 class Branches(NamedTuple):
@@ -185,11 +189,12 @@ def _sites(rows: Rows, state: State, policy: Policy) -> Iterator[Site]:
     """Where to try next, in turn: the least explained leaves, and branches that may be grown anew."""
     tree = state.tree
     leaves = _unexplained_leaves(rows, tree)
+    nothing = np.empty((0, 3, tree.n_features + 1))
     small = (tree.shape.sides != 0).sum(axis=1) <= _REGROWN_LEAVES
     splits = sorted(np.flatnonzero(small), key=lambda split: tree.shape.levels[split])
     for turn in range(max(len(leaves), len(splits))):
         if turn < len(leaves):
-            site = Site(state, int(leaves[turn]))
+            site = Site(state, int(leaves[turn]), nothing)
             if _fits(site, _CUT, policy):
                 yield site
         if turn < len(splits):
@@ -198,7 +203,22 @@ def _sites(rows: Rows, state: State, policy: Policy) -> Iterator[Site]:
 
 def _opened(rows: Rows, state: State, split: int) -> Site:
     leaf = int(np.flatnonzero(state.tree.shape.sides[split])[0])
-    return Site(collapsed(rows, state, split, tolerance=1e-3), leaf)
+    return Site(collapsed(rows, state, split, tolerance=1e-3), leaf, _exchanged(state.tree, split))
+
+
+def _exchanged(tree: Tree, split: int) -> Floats:
+    """A root like the two splits below this one, and this one on either side: (1, 3, d + 1), or none.
+
+    Where two splits cross, either may come first, but one order can be better by several nats.
+    """
+    units = tree.hyperplanes / np.linalg.norm(tree.hyperplanes[:, 1:], axis=1, keepdims=True)
+    pair = tree.children[split]
+    if (pair < 0).any():
+        return np.empty((0, 3, tree.n_features + 1))
+    left, right = units[pair]
+    root = left + right if left[1:] @ right[1:] >= 0 else left - right
+    root = root / np.linalg.norm(root[1:])
+    return np.stack([root, units[split], units[split]])[None]
 
 
 def _attempt(
@@ -367,6 +387,8 @@ def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -
     if _fits(site, _CUT, policy):
         cuts = _cut(directions, edges, np.arange(len(directions)), best_edge)[ranking[: _n_branches(directions)]]
         yield _fit_branches(view, "cut", _CUT, _STIFFNESS * cuts[:, None])
+    if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
+        yield _fit_branches(view, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
     if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
         scanned = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
         started = _look_ahead(view, directions[scanned], edges[scanned], empty[scanned], policy, rng)

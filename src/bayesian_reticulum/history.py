@@ -19,8 +19,9 @@ class Candidate:
     Attributes
     ----------
     kind : str
-        "cut" for one split in the place of a leaf, "look-ahead" for three at once, "bend" for a second split beside
-        the one above a leaf; "random" for the one that the published method tries.
+        "cut" for one split in the place of a leaf, "look-ahead" for three at once, "exchange" for a split and the two
+        below it with their levels exchanged, "bend" for a second split beside the one above a leaf; "random" for the
+        one that the published method tries.
     local_gain : float or None
         Log evidence that a branch gained with the rest of the tree held, prices paid; None for a bend.
     gain : float or None
@@ -47,13 +48,14 @@ class GrowthEvent:
         0 for the start, then counted from 1; the polish at the end carries the last one.
     phase : str
         "proposed", "local", "global" and "pruned" show the best candidate of an attempt on its way; "kept" or
-        "rejected" closes the attempt with the tree that growth goes on with.
+        "rejected" closes the attempt with the tree that growth goes on with. "polished" is the tree that is kept at
+        the end, converged as far as the method converges, with the signs of its splits made canonical.
     split_id : int or None
-        The split that the event is about.
+        The split that the attempt is about.
     tree : Tree
         In the units of the schema.
     log_evidence : float
-        Of this tree; not a number for trees on their way.
+        Of this tree; not a number for trees on their way, except with the published method.
     candidates : tuple of Candidate
         All that the attempt tried; given with the closing event.
     """

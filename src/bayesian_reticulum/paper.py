@@ -8,7 +8,7 @@ the units of the table.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,32 +69,45 @@ def construct(
     rng : numpy.random.Generator
         The only source of chance.
     """
-    tree, statistics, value = _evaluated(rows, single_leaf(rows.n_features))
+    tree = single_leaf(rows.n_features)
+    statistics, value = _evaluated(rows, tree)
     yield GrowthEvent(0, "start", None, tree, value)
     for attempt in range(1, settings.max_attempts + 1):
         leaf = choose_leaf(rows.family, statistics, tree.shape, settings.max_depth, rng)
         if leaf is None:
             return _state(tree, statistics, value), _why_no_leaf(rows.family, statistics)
         before, split_id = value, attempt - 1
-        extended = split_leaf(tree, leaf, initial_hyperplane(rows, tree, leaf, settings, rng), split_id)
-        local = _with_last(extended, _trained_alone(rows, tree, leaf, extended.hyperplanes[-1], settings))
-        steps = settings.n_gradient_steps - settings.n_gradient_steps // 2
-        everywhere = Tree(ascended(rows, local.hyperplanes, local.shape, settings, steps), local.shape, local.ids)
         values = []
-        phases: tuple[tuple[Phase, Tree], ...] = (("proposed", extended), ("local", local), ("global", everywhere))
-        for phase, stage in phases:
-            _, statistics, value = _evaluated(rows, stage)
+        extended = tree
+        for phase, extended in _extended(rows, tree, leaf, split_id, settings, rng):
+            statistics, value = _evaluated(rows, extended)
             values.append(value)
-            yield GrowthEvent(attempt, phase, split_id, stage, value)
-        tree, statistics = pruned(rows.family, everywhere, statistics, settings.pruning_factor)
+            yield GrowthEvent(attempt, phase, split_id, extended, value)
+        tree, statistics = pruned(rows.family, extended, statistics, settings.pruning_factor)
         value = _bound(rows.family, statistics)
-        if tree.n_splits < everywhere.n_splits:
+        if tree.n_splits < extended.n_splits:
             yield GrowthEvent(attempt, "pruned", split_id, tree, value)
         kept = split_id in tree.ids
         reason = "its children beat it by more than the pruning factor asks" if kept else "pruned"
         candidate = Candidate("random", values[1] - before, value - before, kept, reason)
         yield GrowthEvent(attempt, "kept" if kept else "rejected", split_id, tree, value, (candidate,))
     return _state(tree, statistics, value), "max_attempts"
+
+
+def _extended(
+    rows: Rows, tree: Tree, leaf: int, split_id: int, settings: Construction, rng: np.random.Generator
+) -> Iterator[tuple[Phase, Tree]]:
+    """The tree with a new split in the place of a leaf: as drawn, trained alone, and trained with all others."""
+    hyperplane = initial_hyperplane(rows, tree, leaf, settings, rng)
+    half = settings.n_gradient_steps // 2
+    yield "proposed", split_leaf(tree, leaf, hyperplane, split_id)
+    # A new split changes no leaf but its own two, so that it need not see more than the rows there.
+    own = rows.reaching(tree.hyperplanes, tree.shape, leaf, hard=False)
+    trained = ascended(own, hyperplane[None], _ONE_SPLIT, settings, half).reshape(-1)
+    local = split_leaf(tree, leaf, trained, split_id)
+    yield "local", local
+    steps = settings.n_gradient_steps - half
+    yield "global", Tree(ascended(rows, local.hyperplanes, local.shape, settings, steps), local.shape, local.ids)
 
 
 def choose_leaf(
@@ -116,13 +129,13 @@ def initial_hyperplane(rows: Rows, tree: Tree, leaf: int, settings: Construction
     if the splits above were hard. Where quartiles coincide, the whole range takes their place, of these rows or
     else of all; a constant column has range 1.
     """
-    columns = np.column_stack([np.zeros(rows.n_features), np.eye(rows.n_features)])
     own = rows.reaching(tree.hyperplanes, tree.shape, leaf, hard=True)
-    low, first, median, third, high = own.quantiles(columns, np.array([0.0, 0.25, 0.5, 0.75, 1.0])).T
-    lowest, highest = rows.quantiles(columns, np.array([0.0, 1.0])).T
-    pseudo_range = third - first
-    for fallback in (high - low, highest - lowest, np.ones_like(low)):
-        pseudo_range = np.where(pseudo_range > _SMALLEST_RANGE, pseudo_range, fallback)
+    low, first, median, third, high = _quantiles(own, (0.0, 0.25, 0.5, 0.75, 1.0))
+    pseudo_range = np.where(third - first > _SMALLEST_RANGE, third - first, high - low)
+    if (pseudo_range <= _SMALLEST_RANGE).any():
+        lowest, highest = _quantiles(rows, (0.0, 1.0))
+        pseudo_range = np.where(pseudo_range > _SMALLEST_RANGE, pseudo_range, highest - lowest)
+        pseudo_range = np.where(pseudo_range > _SMALLEST_RANGE, pseudo_range, 1.0)
     direction = rng.standard_normal(rows.n_features)
     slopes = settings.initial_stiffness * direction / np.linalg.norm(direction) / pseudo_range
     return np.append(-slopes @ median, slopes)
@@ -139,10 +152,12 @@ def ascended(rows: Rows, hyperplanes: Floats, shape: Shape, settings: Constructi
     return parametrization.hyperplanes(coordinates)
 
 
-def _trained_alone(rows: Rows, tree: Tree, leaf: int, hyperplane: Floats, settings: Construction) -> Floats:
-    """A new split after its own half of the steps; it changes no leaf but its own two, so that it sees only those."""
-    own = rows.reaching(tree.hyperplanes, tree.shape, leaf, hard=False)
-    return ascended(own, hyperplane[None], _ONE_SPLIT, settings, settings.n_gradient_steps // 2).reshape(-1)
+def _quantiles(rows: Rows, probabilities: tuple[float, ...]) -> Floats:
+    """Quantiles of each column, the mean of two rows where one ends right between them: (probabilities, d)."""
+    columns = np.column_stack([np.zeros(rows.n_features), np.eye(rows.n_features)])
+    lower = rows.quantiles(columns, np.array(probabilities))
+    upper = -rows.quantiles(-columns, 1 - np.array(probabilities))
+    return 0.5 * (lower + upper).T
 
 
 def pruned(family: Family, tree: Tree, statistics: Floats, pruning_factor: float) -> tuple[Tree, Floats]:
@@ -173,18 +188,15 @@ def log_bayes_factors(family: Family, tree: Tree, statistics: Floats) -> Floats:
     return np.asarray(below @ family.log_evidence(statistics) - family.log_evidence(below @ statistics))
 
 
-def _evaluated(rows: Rows, tree: Tree) -> tuple[Tree, Floats, float]:
+def _evaluated(rows: Rows, tree: Tree) -> tuple[Floats, float]:
+    """Leaf statistics by membership, and the bound that they give."""
     statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
-    return tree, statistics, _bound(rows.family, statistics)
+    return statistics, _bound(rows.family, statistics)
 
 
 def _bound(family: Family, statistics: Floats) -> float:
     """The bound c of the paper."""
     return float(family.log_evidence(statistics).sum())
-
-
-def _with_last(tree: Tree, hyperplane: Floats) -> Tree:
-    return Tree(np.vstack([tree.hyperplanes[:-1], hyperplane[None]]), tree.shape, tree.ids)
 
 
 def _state(tree: Tree, statistics: Floats, value: float) -> State:

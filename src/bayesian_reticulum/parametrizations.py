@@ -61,7 +61,7 @@ class Polar:
     def coordinates(self, hyperplanes: Floats) -> Floats:
         slopes = hyperplanes[..., 1:]
         # tails[k] is the length of the slopes from k on.
-        tails = np.sqrt(np.cumsum(slopes[..., ::-1] ** 2, axis=-1))[..., ::-1]
+        tails = np.hypot.accumulate(slopes[..., ::-1], axis=-1)[..., ::-1]
         stiffness = tails[..., 0] if slopes.shape[-1] > 1 else slopes[..., 0]
         polar = np.empty_like(hyperplanes)
         polar[..., 0] = hyperplanes[..., 0] / np.where(stiffness == 0, 1.0, stiffness)
@@ -74,42 +74,33 @@ class Polar:
         return polar
 
     def hyperplanes(self, coordinates: Floats) -> Floats:
-        normal, _ = _normal(coordinates[..., 2:])
-        stiffness = coordinates[..., 1:2]
-        return np.concatenate([stiffness * coordinates[..., :1], stiffness * normal], axis=-1)
+        offset, stiffness, angles = coordinates[..., :1], coordinates[..., 1:2], coordinates[..., 2:]
+        one = np.ones_like(offset)
+        # Component k of the normal is the product of the sines before it and its own cosine; the last has no cosine.
+        normal = _products_before(np.sin(angles)) * np.concatenate([np.cos(angles), one], axis=-1)
+        return np.concatenate([stiffness * offset, stiffness * normal], axis=-1)
 
     def gradient(self, coordinates: Floats, gradient: Floats) -> Floats:
-        return np.asarray(np.einsum("...wp,...w->...p", self.jacobian(coordinates), gradient))
+        """The transposed Jacobian of `hyperplanes` times a gradient, from the last angle back to the first."""
+        offset, stiffness, angles = coordinates[..., 0], coordinates[..., 1], coordinates[..., 2:]
+        sines, cosines, before = np.sin(angles), np.cos(angles), _products_before(np.sin(angles))
+        slopes = gradient[..., 1:]
+        out = np.empty_like(gradient)
+        # The derivative along the normal of all components behind an angle, the sines before it left out.
+        behind = slopes[..., -1]
+        for k in range(angles.shape[-1] - 1, -1, -1):
+            sine, cosine, own = sines[..., k], cosines[..., k], slopes[..., k]
+            out[..., 2 + k] = stiffness * before[..., k] * (cosine * behind - sine * own)
+            behind = cosine * own + sine * behind
+        out[..., 0] = stiffness * gradient[..., 0]
+        out[..., 1] = offset * gradient[..., 0] + behind
+        return out
 
-    def jacobian(self, coordinates: Floats) -> Floats:
-        """Derivative of each weight (axis -2) by each coordinate (axis -1)."""
-        normal, turned = _normal(coordinates[..., 2:])
-        offset, stiffness = coordinates[..., 0], coordinates[..., 1]
-        jacobian = np.zeros((*coordinates.shape, coordinates.shape[-1]))
-        jacobian[..., 0, 0] = stiffness
-        jacobian[..., 0, 1] = offset
-        jacobian[..., 1:, 1] = normal
-        jacobian[..., 1:, 2:] = stiffness[..., None, None] * turned
-        return jacobian
 
-
-def _normal(angles: Floats) -> tuple[Floats, Floats]:
-    """Unit normal (..., d) with these d - 1 angles, and its derivative by each of them (..., d, d - 1)."""
-    d = angles.shape[-1] + 1
-    one = np.ones((*angles.shape[:-1], 1))
-    # Component k is the product of the sines before it and its own cosine; the last one has no cosine.
-    factors = np.broadcast_to(np.concatenate([np.sin(angles), one], axis=-1)[..., None, :], (*one.shape[:-1], d, d))
-    lower = np.tri(d, k=-1, dtype=bool)
-    factors = np.where(lower, factors, 1.0)
-    last = np.arange(d)
-    factors[..., last, last] = np.concatenate([np.cos(angles), one], axis=-1)
-    slopes = np.where(lower, np.concatenate([np.cos(angles), one], axis=-1)[..., None, :], 0.0)
-    slopes[..., last, last] = np.concatenate([-np.sin(angles), 0 * one], axis=-1)
-    # Products with one factor left out, without dividing by it: a sine may be zero.
-    before = np.cumprod(np.concatenate([np.ones_like(factors[..., :1]), factors[..., :-1]], axis=-1), axis=-1)
-    behind = np.cumprod(np.concatenate([np.ones_like(factors[..., :1]), factors[..., :0:-1]], axis=-1), axis=-1)
-    turned = (slopes * before * behind[..., ::-1])[..., :-1]
-    return np.asarray(factors.prod(axis=-1)), turned
+def _products_before(factors: Floats) -> Floats:
+    """For each of n factors the product of those before it, and the product of all; (..., n + 1)."""
+    one = np.ones_like(factors[..., :0].sum(axis=-1, keepdims=True))
+    return np.asarray(np.cumprod(np.concatenate([one, factors], axis=-1), axis=-1))
 
 
 PARAMETRIZATIONS: dict[str, Parametrization] = {"cartesian": Cartesian(), "polar": Polar()}
