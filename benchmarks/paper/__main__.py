@@ -109,6 +109,8 @@ def run(arguments: argparse.Namespace) -> None:
     draw_all(results, arguments.out)
 
     parts = ["# How the two bounds behave\n"]
+    if quick:
+        parts.append("**Quick run.** What the text says holds at full size; the numbers here mean nothing.\n")
     for experiment in (polygons, convergence):
         found = experiment.measure(quick=quick)
         save(experiment.figure(found), arguments.out / f"{experiment.__name__}.png")

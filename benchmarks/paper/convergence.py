@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 from experiments import (
     ADAM,
-    BLUE,
     FAMILY,
-    GREEN,
-    ORANGE,
+    OKABE_ITO,
     PLAIN,
-    PURPLE,
     STYLES,
     WAYS,
     Floats,
@@ -450,7 +447,9 @@ def figure(found: Convergence) -> Figure:
 
 def _draw_levels(axes: Axes, found: Convergence) -> None:
     ways = ((0, f"{_STEPS} plain steps", "s", "-"), (2, f"{_STEPS} steps of Adam", "D", "--"))
-    for data, color in zip(dict.fromkeys(level.data for level in found.levels), (BLUE, ORANGE), strict=True):
+    for data, color in zip(
+        dict.fromkeys(level.data for level in found.levels), (OKABE_ITO["blue"], OKABE_ITO["orange"]), strict=True
+    ):
         levels = [level for level in found.levels if level.data == data]
         for index, name, marker, line in ways:
             moves = [level.moves[index] for level in levels]
@@ -463,10 +462,10 @@ def _draw_levels(axes: Axes, found: Convergence) -> None:
 def _draw_slopes(axes: Axes, found: Convergence) -> None:
     stiffness = [at.stiffness for at in found.slopes]
     for field, color, marker in (
-        ("by_weights", ORANGE, "s"),
-        ("by_stiffness", GREEN, "^"),
-        ("by_angle", BLUE, "o"),
-        ("by_offset", PURPLE, "D"),
+        ("by_weights", OKABE_ITO["orange"], "s"),
+        ("by_stiffness", OKABE_ITO["green"], "^"),
+        ("by_angle", OKABE_ITO["blue"], "o"),
+        ("by_offset", OKABE_ITO["purple"], "D"),
     ):
         sizes = [getattr(at, field) for at in found.slopes]
         axes.plot(stiffness, sizes, color=color, marker=marker, label=field.replace("_", " "))

@@ -76,30 +76,41 @@ def read(directory: Path, name: str, *, quick: bool) -> DataSet:
     Refusal
         If a file is not there or not a table of numbers with a column `target` and enough rows of both classes.
     """
-    parts = [_table(directory / file, quick) for file in FILES[name]]
-    if len({part[0].shape[1] for part in parts}) > 1:
-        raise Refusal(f"{' and '.join(FILES[name])} in {directory} differ in their number of columns.")
-    return DataSet(name, *(array for part in parts for array in part))
+    frames = [_table(directory / file, quick) for file in FILES[name]]
+    files, first = " and ".join(FILES[name]), frames[0]
+    if any(list(frame.columns) != list(first.columns) for frame in frames):
+        raise Refusal(f"--data: the columns of {files} in {directory} differ.")
+    classes = sorted(first["target"].unique())
+    if any(sorted(frame["target"].unique()) != classes for frame in frames):
+        raise Refusal(f"--data: the classes of {files} in {directory} differ.")
+    arrays = []
+    for frame in frames:
+        arrays += [frame.drop(columns="target").to_numpy(), np.searchsorted(classes, frame["target"])]
+    return DataSet(name, *arrays)
 
 
-def _table(path: Path, quick: bool) -> tuple[Floats, Ints]:
+def _table(path: Path, quick: bool) -> Any:
+    """A data frame of finite numbers, with a column `target` of two classes."""
     import pandas as pd
 
     if not path.is_file():
         raise Refusal(f"--data: there is no file {path}.")
     try:
-        frame = pd.read_csv(path)
+        # Names in the first row are read as they are: of two that are the same, pandas would rename one.
+        frame = pd.read_csv(path, header=None, skiprows=1, names=None)
+        frame.columns = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].tolist()
     except (OSError, ValueError) as error:
         raise Refusal(f"--data: {path} cannot be read as CSV: {' '.join(str(error).split())}") from error
-    if "target" not in frame or frame.shape[1] < 2:
-        raise Refusal(f"--data: {path} needs a column 'target' and at least one feature.")
+    if list(frame.columns).count("target") != 1 or frame.shape[1] < 2:
+        raise Refusal(f"--data: {path} needs one column 'target' and at least one feature.")
     if quick and len(frame) > _QUICK_ROWS:
         frame = frame.sample(_QUICK_ROWS, random_state=0)
     try:
-        X = frame.drop(columns="target").to_numpy(dtype=np.float64)
+        features = frame.drop(columns="target").astype(np.float64)
     except ValueError as error:
         raise Refusal(f"--data: {path} has features that are not numbers.") from error
-    classes, y, counts = np.unique(frame["target"].to_numpy(), return_inverse=True, return_counts=True)
-    if not np.isfinite(X).all() or len(classes) != 2 or counts.min() < N_FOLDS:
+    counts = frame["target"].value_counts(dropna=False)
+    is_finite = np.isfinite(features.to_numpy()).all()
+    if not is_finite or frame["target"].isna().any() or len(counts) != 2 or counts.min() < N_FOLDS:
         raise Refusal(f"--data: {path} needs finite features and {N_FOLDS} rows or more of each of two classes.")
-    return X, y.astype(np.int64)
+    return features.assign(target=frame["target"])

@@ -21,12 +21,12 @@ Floats = NDArray[np.float64]
 # Uniform, as in the paper, and the same for both bounds.
 FAMILY = DirichletCategorical((1.0, 1.0))
 # Okabe and Ito's colours, which can be told apart with any colour vision; line styles and markers say the same again.
-BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
+OKABE_ITO = {"blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "purple": "#CC79A7", "grey": "#666666"}
 STYLES: tuple[dict[str, Any], ...] = (
-    {"color": ORANGE, "marker": "s", "linestyle": "-"},
-    {"color": PURPLE, "marker": "D", "linestyle": "--"},
-    {"color": BLUE, "marker": "o", "linestyle": "-"},
-    {"color": GREEN, "marker": "^", "linestyle": "--"},
+    {"color": OKABE_ITO["orange"], "marker": "s", "linestyle": "-"},
+    {"color": OKABE_ITO["purple"], "marker": "D", "linestyle": "--"},
+    {"color": OKABE_ITO["blue"], "marker": "o", "linestyle": "-"},
+    {"color": OKABE_ITO["green"], "marker": "^", "linestyle": "--"},
 )
 
 
@@ -81,9 +81,10 @@ def rows_of(X: Floats, y: NDArray[np.int64]) -> NumpyRows:
     return NumpyRows(X, y, FAMILY, np.ones(len(y)), identity_schema(X.shape[1]))
 
 
-def table(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    lines = [header, ["---:"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+def table(header: Sequence[str], rows: Iterable[Iterable[Any]], n_words: int = 1) -> str:
+    """A Markdown table whose first columns are words, and the others numbers."""
+    alignment = ["---"] * n_words + ["---:"] * (len(header) - n_words)
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (header, alignment, *rows))
 
 
 def size_of(rows: NumpyRows) -> float:

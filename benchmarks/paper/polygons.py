@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from diagrams import PROBABILITY
-from experiments import ADAM, FAMILY, GREY, STYLES, Floats, ascent, rows_of, stiffness_of, table
+from experiments import ADAM, FAMILY, OKABE_ITO, STYLES, Floats, ascent, rows_of, stiffness_of, table
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -283,7 +283,7 @@ def _text(found: Polygons) -> Iterable[str]:
         f"{found.n_rows} rows of the sphere, whose true stiffness is {TRUE_STIFFNESS:g}. Each ascent starts from a "
         "regular polygon with that stiffness and the area of the disk, as a chain of soft splits. Gates have no prior, "
         f"except in the last column, where the evidence sets its precisions. Adam makes {found.adam_steps} steps at a "
-        "learning rate of 0.1; the other ascents run until they stop."
+        f"learning rate of {ADAM.rate:g}; the other ascents run until they stop."
     )
     ends = (PAPER, PAPER_ADAM, VARIATIONAL, VARIATIONAL_PRIOR)
     yield _span_text(found)
@@ -378,7 +378,7 @@ def _draw_profile(axes: Axes, found: Polygons, quantity: str, label: str) -> Non
     for name, prefix in ((PAPER, "paper"), (VARIATIONAL, "variational")):
         values = [getattr(point, f"{prefix}_{quantity}") for point in found.profile]
         axes.plot(stiffness, values, label=name, **_STYLES[name])
-    axes.axvline(TRUE_STIFFNESS, color=GREY, linestyle=":")
+    axes.axvline(TRUE_STIFFNESS, color=OKABE_ITO["grey"], linestyle=":")
     axes.set(xscale="log", xlabel="stiffness of all splits (dotted: true)", ylabel=label)
     axes.set_title(f"{_PROFILE_SPLITS} splits, stiffness held")
     axes.legend(loc="lower right")
@@ -388,7 +388,7 @@ def _draw_stiffness(axes: Axes, found: Polygons) -> None:
     for name in (PAPER, PAPER_ADAM, VARIATIONAL, VARIATIONAL_PRIOR):
         label = f"{name}, {found.adam_steps} steps" if name == PAPER_ADAM else name
         axes.plot(found.sizes, [fit.stiffness for fit in found.named(name)], label=label, **_STYLES[name])
-    axes.axhline(TRUE_STIFFNESS, color=GREY, linestyle=":", label="start and truth")
+    axes.axhline(TRUE_STIFFNESS, color=OKABE_ITO["grey"], linestyle=":", label="start and truth")
     axes.set(yscale="log", xlabel="splits", ylabel="stiffness at the end", xticks=found.sizes)
     axes.set_title("Stiffness free: where an ascent ends")
     axes.legend(loc="center right", fontsize="small")

@@ -33,6 +33,7 @@ FOLDS: Folds = list(range(N_FOLDS))
 REPEATED = (PAPER, PUBLISHED, OURS)
 VERSIONS = {
     "bayesian-reticulum": bayesian_reticulum.__version__,
+    "numpy": np.__version__,
     "optuna": optuna.__version__,
     "scikit-learn": sklearn.__version__,
     "xgboost": xgboost.__version__,
@@ -112,7 +113,13 @@ def open_study(storage: Any, data: DataSet, technique: Technique, *, quick: bool
     """A study, new or from an earlier run, which must have been like this one."""
     space = {name: distribution_to_json(distribution) for name, distribution in technique.space.items()}
     search = json.dumps([space, technique.starts.get(data.name)])
-    origin = {"quick": quick, "data": data.fingerprint(), "search space": search, **VERSIONS}
+    origin = {
+        "quick": quick,
+        "data": data.fingerprint(),
+        "search space": search,
+        "library source": _source_digest(),
+        **VERSIONS,
+    }
     name = f"{data.name}, {technique.name}"
     study = optuna.create_study(storage=storage, study_name=name, load_if_exists=True)
     stored = study.user_attrs.get("origin")
@@ -122,6 +129,14 @@ def open_study(storage: Any, data: DataSet, technique: Technique, *, quick: bool
         other = ", ".join(key for key in origin if stored.get(key) != origin[key])
         raise Refusal(f"--out holds studies of a run that differs in: {other}. Give another, or remove studies.db.")
     return study
+
+
+def _source_digest() -> str:
+    """Differs between states of the library that its version does not tell apart."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(bayesian_reticulum.__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def finished(study: optuna.Study) -> list[FrozenTrial]:
