@@ -67,10 +67,16 @@ def test_make_knows_the_targets():
     assert re.search(r"^paper:.*\n\t.*python benchmarks/paper \$\(ARGS\)$", makefile, flags=re.MULTILINE)
 
 
-def test_links_lead_somewhere():
-    links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
-    assert "docs/demo.png" in links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+@pytest.mark.parametrize("page", ["README.md", "docs/design.md", "docs/paper.md"])
+def test_links_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert links
+    assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
+    # Every picture in the folder of a page is shown on it.
+    folder = (ROOT / page).with_suffix("")
+    pictures = {f"{folder.name}/{picture.name}" for picture in folder.glob("*.png")} if folder.is_dir() else set()
+    assert pictures <= set(links)
 
 
 def test_the_demo_prints_trees_and_a_table_and_draws_a_picture(tmp_path):
