@@ -59,7 +59,12 @@ def n_trials(out):
 def interrupt(out, trials, limit, how):
     """Stop a run once it has stored some trials; what it said, when all its processes are gone."""
     process = subprocess.Popen(
-        command(out, "--trials", trials), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        command(out, "--trials", trials),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        # Where tests run in the background they ignore Ctrl-C, and so would all that they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while n_trials(out) < limit:
         assert process.poll() is None, process.communicate()[1]
