@@ -80,7 +80,6 @@ def test_links_lead_somewhere(page):
 
 
 def test_the_demo_prints_trees_and_a_table_and_draws_a_picture(tmp_path):
-    pytest.importorskip("matplotlib")
     picture = tmp_path / "picture.png"
     done = run("examples/demo.py", "--out", picture)
     assert done.returncode == 0, done.stderr

@@ -63,13 +63,9 @@ class View:
 
     @classmethod
     def of_rows(cls, X: Floats) -> View:
-        """What shows rows (n, 2) but for the outermost half percent on each side.
-
-        These are the limits within which the splits of a `ReticulumClassifier` are straight.
-        """
-        tail = np.clip(1.5 / len(X), 0.005, 0.05)
-        low, high = np.quantile(X, (tail, 1 - tail), axis=0, method="inverted_cdf")
-        return cls(*framed(low, high))
+        """What shows rows (n, 2) within the limits between which the splits of a `ReticulumClassifier` are straight."""
+        limits = Schema.from_columns(X, np.ones(len(X)), AXES)
+        return cls(*framed(limits.low, limits.high))
 
     @property
     def shape(self) -> float:

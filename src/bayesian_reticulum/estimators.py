@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from numbers import Integral, Real
@@ -47,16 +48,18 @@ class _Table(NamedTuple):
     classes: tuple[str, ...]
 
 
-class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """What all classifiers of this package do around the growth of a tree."""
 
     prior: Any
 
+    @abstractmethod
     def _check_parameters(self) -> None:
-        raise NotImplementedError
+        """Refuse parameters that make no sense, before any row is looked at."""
 
+    @abstractmethod
     def _grow(self, table: _Table) -> tuple[Reticulum, History]:
-        raise NotImplementedError
+        """The model of a table, and how it came about."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow a tree on a table.

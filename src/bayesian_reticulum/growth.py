@@ -211,14 +211,14 @@ def _exchanged(tree: Tree, split: int) -> Floats:
 
     Where two splits cross, either may come first, but one order can be better by several nats.
     """
-    units = tree.hyperplanes / np.linalg.norm(tree.hyperplanes[:, 1:], axis=1, keepdims=True)
     pair = tree.children[split]
     if (pair < 0).any():
         return np.empty((0, 3, tree.n_features + 1))
-    left, right = units[pair]
+    hyperplanes = tree.hyperplanes[[split, *pair]]
+    own, left, right = hyperplanes / np.linalg.norm(hyperplanes[:, 1:], axis=1, keepdims=True)
     root = left + right if left[1:] @ right[1:] >= 0 else left - right
     root = root / np.linalg.norm(root[1:])
-    return np.stack([root, units[split], units[split]])[None]
+    return np.stack([root, own, own])[None]
 
 
 def _attempt(
