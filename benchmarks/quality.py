@@ -1,47 +1,133 @@
-"""Log-loss of the defaults on known data sets, with peers on the same folds.
+"""Quality of the defaults on known data sets, with peers on the same folds.
 
-Prints one Markdown table: for each data set the mean log-loss over five stratified folds, the number of splits, the
-limit that is to be held, and the peers. Rows with gaps are dropped and categories become indicator columns.
+Prints Markdown tables, with means over five folds. Classification: the log-loss; then the Brier score (summed over the
+classes, 0 to 2) and the expected calibration error (ECE, 15 bins), both of the held-out rows of all folds together.
+Regression: the root mean squared error (RMSE) over the standard deviation of all targets; for models that predict a
+distribution also the negative log-likelihood (NLL), the continuous ranked probability score (CRPS) and the share of
+targets in the central 90% interval. Rows with gaps are dropped and categories become indicator columns.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import log_loss, root_mean_squared_error
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
-from bayesian_reticulum import ReticulumClassifier
+from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor
 
 Floats = NDArray[np.float64]
+Models = Mapping[str, Callable[[], Any]]
 
-PEERS: dict[str, Callable[[], Any]] = {
-    "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),
-    "random forest": lambda: RandomForestClassifier(200, random_state=0),
-    "boosting": lambda: HistGradientBoostingClassifier(random_state=0),
-    "decision tree": lambda: DecisionTreeClassifier(random_state=0),
-}
+OURS = "reticulum"
+N_BINS = 15  # of the expected calibration error
+LEVELS = (np.arange(199) + 0.5) / 199  # of the quantiles that stand for a distribution in its CRPS
+INTERVAL, COVERAGE = 0.9, (0.86, 0.94)
+RIVAL, MIN_WINS = "NGBoost", 4  # the peer in likelihood, and the data sets of all six on which it is to be beaten
+
+
+class Fold(NamedTuple):
+    """Rows to fit on and rows to predict."""
+
+    X: Floats
+    y: NDArray[Any]
+    X_test: Floats
+    y_test: NDArray[Any]
+
+
+class ClassScores(NamedTuple):
+    """Measures of a classifier, of one seed or of all seeds (seeds,).
+
+    The Brier score is the mean over rows of the sum over all classes of the squared differences. The calibration error
+    has bins of equal width over the probability of the predicted class.
+    """
+
+    loss: Any
+    brier: Any
+    calibration_error: Any
+
+
+class RegressionScores(NamedTuple):
+    """Measures of a regressor, of one seed or of all seeds (seeds,); NaN where it predicts no distribution."""
+
+    error: Any
+    nll: Any = np.nan
+    crps: Any = np.nan
+    coverage: Any = np.nan
+
+
+class Votes(NamedTuple):
+    """What a classifier says about the held-out rows of a fold: its log-loss, and the rest for each row (n,)."""
+
+    loss: float
+    brier: Floats
+    confidence: Floats
+    is_right: NDArray[np.bool_]
+
+
+class Normal(NamedTuple):
+    """Normal distributions (n,) with those methods of the reticulum's predictive distribution that are used here."""
+
+    mean: Floats
+    std: Floats
+
+    def logpdf(self, y: Floats) -> Floats:
+        return norm.logpdf(y, self.mean, self.std)
+
+    def quantile(self, q: Floats) -> Floats:
+        return norm.ppf(q, self.mean[:, None], self.std[:, None])
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        return norm.interval(level, self.mean, self.std)
+
+
+class NaturalGradientBoosting:
+    """NGBoost with its defaults. Its trees get a seed too: they would break ties at random."""
+
+    def fit(self, X: Floats, y: Floats) -> NaturalGradientBoosting:
+        from ngboost import NGBRegressor
+        from ngboost.learners import default_tree_learner
+
+        tree = clone(default_tree_learner).set_params(random_state=0)
+        self.model_ = NGBRegressor(Base=tree, verbose=False, random_state=0).fit(X, y)
+        return self
+
+    def predict(self, X: Floats) -> Floats:
+        return self.model_.predict(X)
+
+    def predict_distribution(self, X: Floats) -> Normal:
+        parameters = self.model_.pred_dist(X).params
+        return Normal(parameters["loc"], parameters["scale"])
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A data set and what is asked of it.
+class Classification:
+    """A data set with classes and what is asked of it.
 
     Parameters
     ----------
@@ -66,54 +152,172 @@ class Problem:
     usual_splits: int | None = None
     max_splits: int | None = None
 
-    def is_met(self, losses: Floats, splits: NDArray[np.int64]) -> bool:
-        """Whether mean losses of all seeds (seeds,) and sizes of all fits (seeds, folds) keep what is asked."""
+    model: ClassVar[Callable[..., Any]] = ReticulumClassifier
+    peers: ClassVar[Models] = {
+        "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),
+        "random forest": lambda: RandomForestClassifier(200, random_state=0),
+        "boosting": lambda: HistGradientBoostingClassifier(random_state=0),
+        "decision tree": lambda: DecisionTreeClassifier(random_state=0),
+    }
+
+    def folds(self, directory: Path) -> list[Fold] | None:
+        """The five folds, or the one fold of a data set that comes with rows to fit on; None without its table."""
+        table = load(directory, self.name, self.max_rows)
+        if table is None:
+            return None
+        if self.train is not None:
+            train = load(directory, self.train, None)
+            return None if train is None else [Fold(*train, *table)]
+        return split(*table, StratifiedKFold(5, shuffle=True, random_state=42))
+
+    def judge(self, model: Any, fold: Fold) -> Votes:
+        """What a fitted model says about the other rows of its fold."""
+        probabilities = model.predict_proba(fold.X_test)
+        is_class = fold.y_test[:, None] == model.classes_
+        return Votes(
+            float(log_loss(fold.y_test, probabilities, labels=model.classes_)),
+            np.sum((probabilities - is_class) ** 2, axis=1),
+            probabilities.max(axis=1),
+            is_class[np.arange(len(is_class)), probabilities.argmax(axis=1)],
+        )
+
+    def score(self, votes: list[Votes], parts: list[Fold]) -> ClassScores:
+        """The measures of one seed, from what it says in all folds."""
+        losses, brier, confidence, is_right = (np.hstack(values) for values in zip(*votes, strict=True))
+        return ClassScores(losses.mean(), brier.mean(), calibration_error(confidence, is_right))
+
+    def is_met(self, scores: ClassScores, splits: NDArray[np.int64]) -> bool:
+        """Whether the scores and the sizes of all fits (seeds, folds) keep what is asked."""
         small = self.max_splits is None or splits.max() <= self.max_splits
         usual = self.usual_splits is None or (splits == self.usual_splits).mean() >= 0.95
-        return bool((self.limit is None or losses.max() <= self.limit) and small and usual)
+        return bool((self.limit is None or scores.loss.max() <= self.limit) and small and usual)
+
+    def limits(self) -> str:
+        """What is asked, in words."""
+        limits = [] if self.limit is None else [f"≤ {self.limit:.3f}"]
+        limits += [] if self.usual_splits is None else [f"{self.usual_splits} splits in 95%"]
+        limits += [] if self.max_splits is None else [f"≤ {self.max_splits} splits"]
+        return ", ".join(limits)
 
 
-PROBLEMS = (
-    Problem("cross", 0.331, usual_splits=3),
-    Problem("sphere", 0.360, max_splits=8),
-    Problem("ripley_train", 0.31),
-    Problem("ripley_test", 0.24, train="ripley_train"),
-    Problem("wdbc", 0.084),
-    Problem("wine", 0.10),
-    Problem("iris", 0.10),
-    Problem("pima_diabetes", 0.486),
-    Problem("banknote", 0.015),
-    Problem("ionosphere", 0.28),
-    Problem("heart_cleveland", 0.40),
-    Problem("vowel", 0.62),
-    Problem("glass", 1.0),
-    Problem("magic_telescope", 0.355, max_rows=3000),
-    Problem("satimage", 0.315, max_rows=3000),
-    Problem("spambase", max_rows=3000),
+@dataclass(frozen=True)
+class Regression:
+    """A data set with numbers as targets; the intervals of every seed are to cover their share of them.
+
+    Parameters
+    ----------
+    name : str
+        The table `name.csv` or `name.csv.gz`; its column `target` holds the numbers.
+    limit : float
+        Largest RMSE over standard deviation that any seed may have.
+    max_rows : int or None
+        Rows are sampled down to this number.
+    """
+
+    name: str
+    limit: float
+    max_rows: int | None = None
+
+    model: ClassVar[Callable[..., Any]] = ReticulumRegressor
+    peers: ClassVar[Models] = {
+        "ridge": lambda: make_pipeline(StandardScaler(), RidgeCV()),
+        "random forest": lambda: RandomForestRegressor(200, random_state=0),
+        "boosting": lambda: HistGradientBoostingRegressor(random_state=0),
+        "decision tree": lambda: DecisionTreeRegressor(random_state=0),
+        RIVAL: NaturalGradientBoosting,
+    }
+
+    def folds(self, directory: Path) -> list[Fold] | None:
+        """The five folds; None without its table."""
+        table = load(directory, self.name, self.max_rows)
+        if table is None:
+            return None
+        X, y = table
+        return split(X, y.astype(np.float64), KFold(5, shuffle=True, random_state=0))
+
+    def judge(self, model: Any, fold: Fold) -> RegressionScores:
+        """The measures of a fitted model on the other rows of its fold, with an error in units of the targets."""
+        y = fold.y_test
+        error = root_mean_squared_error(y, model.predict(fold.X_test))
+        if not hasattr(model, "predict_distribution"):
+            return RegressionScores(error)
+        distribution = model.predict_distribution(fold.X_test)
+        lower, upper = distribution.interval(INTERVAL)
+        covered = (lower <= y) & (y <= upper)
+        return RegressionScores(error, -distribution.logpdf(y).mean(), crps(distribution, y).mean(), covered.mean())
+
+    def score(self, judged: list[RegressionScores], parts: list[Fold]) -> RegressionScores:
+        """The measures of one seed, from those in each fold."""
+        means = RegressionScores(*np.mean(judged, axis=0))
+        # Every row is held out once, so that these are all targets of the table.
+        targets = np.concatenate([fold.y_test for fold in parts])
+        return means._replace(error=means.error / targets.std())
+
+    def is_met(self, scores: RegressionScores, splits: NDArray[np.int64]) -> bool:
+        """Whether the scores keep what is asked."""
+        low, high = COVERAGE
+        covers = np.all((low <= scores.coverage) & (scores.coverage <= high))
+        return bool(scores.error.max() <= self.limit and covers)
+
+    def limits(self) -> str:
+        """What is asked, in words."""
+        return f"≤ {self.limit:.3f}, {COVERAGE[0]:.0%} to {COVERAGE[1]:.0%} covered"
+
+
+Problem = Classification | Regression
+
+PROBLEMS: tuple[Problem, ...] = (
+    Classification("cross", 0.331, usual_splits=3),
+    Classification("sphere", 0.360, max_splits=8),
+    Classification("ripley_train", 0.31),
+    Classification("ripley_test", 0.24, train="ripley_train"),
+    Classification("wdbc", 0.084),
+    Classification("wine", 0.10),
+    Classification("iris", 0.10),
+    Classification("pima_diabetes", 0.486),
+    Classification("banknote", 0.015),
+    Classification("ionosphere", 0.28),
+    Classification("heart_cleveland", 0.40),
+    Classification("vowel", 0.62),
+    Classification("glass", 1.0),
+    Classification("magic_telescope", 0.355, max_rows=3000),
+    Classification("satimage", 0.315, max_rows=3000),
+    Classification("spambase", max_rows=3000),
+    Regression("auto_mpg", 0.355),
+    Regression("concrete", 0.365),
+    Regression("airfoil", 0.345),
+    Regression("power_plant_ccpp", 0.24, max_rows=5000),
+    Regression("wine_quality", 0.80, max_rows=5000),
+    Regression("california_housing", 0.51, max_rows=5000),
 )
 
 
-class Fold(NamedTuple):
-    """Rows to fit on and rows to predict."""
+class Run(NamedTuple):
+    """One kind of model on all folds."""
 
-    X: Floats
-    y: NDArray[Any]
-    X_test: Floats
-    y_test: NDArray[Any]
-
-
-class Row(NamedTuple):
-    """What was measured on one data set."""
-
-    problem: Problem
-    losses: Floats
-    splits: NDArray[np.int64]
-    peers: dict[str, float]
+    scores: Any
+    splits: list[int]
     seconds: float
 
 
+class Row(NamedTuple):
+    """What was measured on one data set: the scores of each model by its name, and the sizes (seeds, folds)."""
+
+    problem: Problem
+    scores: dict[str, Any]
+    splits: NDArray[np.int64]
+    seconds: float
+
+    @property
+    def ours(self) -> Any:
+        return self.scores[OURS]
+
+    def is_met(self) -> bool:
+        return self.problem.is_met(self.ours, self.splits)
+
+
 def load(directory: Path, name: str, max_rows: int | None) -> tuple[Floats, NDArray[Any]] | None:
-    """Features and classes of a prepared table; None if it is not there."""
+    """Features and targets of a prepared table; None if it is not there."""
     import pandas as pd
 
     paths = [path for path in (directory / f"{name}.csv", directory / f"{name}.csv.gz") if path.exists()]
@@ -126,92 +330,212 @@ def load(directory: Path, name: str, max_rows: int | None) -> tuple[Floats, NDAr
     return X, frame["target"].to_numpy()
 
 
-def folds(directory: Path, problem: Problem) -> list[Fold] | None:
-    """The five folds of a data set, or its one fold where it comes with rows to fit on."""
-    table = load(directory, problem.name, problem.max_rows)
-    if table is None:
-        return None
-    X, y = table
-    if problem.train is not None:
-        train = load(directory, problem.train, None)
-        return None if train is None else [Fold(*train, X, y)]
-    parts = StratifiedKFold(5, shuffle=True, random_state=42).split(X, y)
-    return [Fold(X[train], y[train], X[test], y[test]) for train, test in parts]
+def split(X: Floats, y: NDArray[Any], folds: Any) -> list[Fold]:
+    """The folds of a table."""
+    return [Fold(X[train], y[train], X[test], y[test]) for train, test in folds.split(X, y)]
 
 
-def loss(model: Any, fold: Fold) -> float:
-    """Log-loss of a model that is fitted on one part of a fold and asked about the other."""
+def calibration_error(confidence: Floats, is_right: NDArray[np.bool_]) -> float:
+    """Expected calibration error: by how much confidence and accuracy differ in a bin, weighted by its rows."""
+    bins = np.minimum((confidence * N_BINS).astype(np.int64), N_BINS - 1)
+    return float(np.abs(np.bincount(bins, confidence - is_right, N_BINS)).sum() / len(bins))
+
+
+def crps(distribution: Any, y: Floats) -> Floats:
+    """Continuous ranked probability score of each row: twice the pinball loss, averaged over the levels of quantiles.
+
+    Of normal and Student's t distributions and of mixtures of these it is exact to about 0.1% for any one target, and
+    to 0.01% in the mean over targets that come from the distribution.
+    """
+    errors = y[:, None] - distribution.quantile(LEVELS)
+    return 2 * np.mean(np.maximum(LEVELS * errors, (LEVELS - 1) * errors), axis=1)
+
+
+def fit(model: Any, fold: Fold) -> float:
+    """Fit on one part of a fold; returns the seconds that it took."""
+    start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(fold.X, fold.y)
-    return float(log_loss(fold.y_test, model.predict_proba(fold.X_test), labels=model.classes_))
+    return time.perf_counter() - start
+
+
+def run(problem: Problem, parts: list[Fold], make: Callable[[], Any]) -> Run:
+    """Fit and judge one kind of model on all folds."""
+    judged: list[Any] = []
+    splits, seconds = [], []
+    for fold in parts:
+        model = make()
+        seconds.append(fit(model, fold))
+        judged.append(problem.judge(model, fold))
+        splits.append(getattr(model, "n_splits_", 0))
+    return Run(problem.score(judged, parts), splits, float(np.mean(seconds)))
 
 
 def measure(problem: Problem, parts: list[Fold], n_seeds: int) -> Row:
     """Fit and judge all seeds and all peers on the same folds."""
-    losses = np.empty((n_seeds, len(parts)))
-    splits = np.empty((n_seeds, len(parts)), dtype=np.int64)
-    start = time.perf_counter()
-    for seed in range(n_seeds):
-        for index, fold in enumerate(parts):
-            model = ReticulumClassifier(random_state=seed)
-            losses[seed, index] = loss(model, fold)
-            splits[seed, index] = model.n_splits_
-    seconds = (time.perf_counter() - start) / losses.size
-    peers = {name: float(np.mean([loss(make(), fold) for fold in parts])) for name, make in PEERS.items()}
-    return Row(problem, losses.mean(axis=1), splits, peers, seconds)
+    ours = [run(problem, parts, partial(problem.model, random_state=seed)) for seed in range(n_seeds)]
+    peers = {name: make for name, make in problem.peers.items() if name != RIVAL or has_rival()}
+    scores = {OURS: _stacked([done.scores for done in ours])}
+    scores |= {name: _stacked([run(problem, parts, make).scores]) for name, make in peers.items()}
+    splits = np.array([done.splits for done in ours])
+    return Row(problem, scores, splits, float(np.mean([done.seconds for done in ours])))
+
+
+def _stacked(scores: Sequence[Any]) -> Any:
+    return type(scores[0])(*np.transpose(scores))
+
+
+def has_rival() -> bool:
+    """Whether NGBoost is installed."""
+    return importlib.util.find_spec("ngboost") is not None
 
 
 def measured(directory: Path, problems: list[Problem], n_seeds: int) -> Iterator[Row]:
     """One row after the other, with progress on standard error."""
     for number, problem in enumerate(problems, start=1):
         print(f"[{number}/{len(problems)}] {problem.name} ...", end=" ", file=sys.stderr, flush=True)
-        parts = folds(directory, problem)
+        parts = problem.folds(directory)
         if parts is None:
             print("skipped: its table is not there", file=sys.stderr)
             continue
         row = measure(problem, parts, n_seeds)
-        print(f"{row.losses.mean():.4f}, {row.seconds:.1f} s a fit", file=sys.stderr, flush=True)
+        print(f"{row.ours[0].mean():.4f}, {row.seconds:.1f} s a fit", file=sys.stderr, flush=True)
         yield row
 
 
-def table(rows: list[Row]) -> str:
-    """Everything as one Markdown table; its last line has the geometric means of the ratios to each peer."""
-    names = ["data", "log-loss", "worst seed", "splits", "s a fit", "limit", "met", *PEERS]
-    lines = ["| " + " | ".join(names) + " |", "|---" + "|---:" * (len(names) - 1) + "|"]
-    for row in rows:
-        cells = [
+def report(rows: list[Row]) -> str:
+    """All tables, each below its heading."""
+    classes = [row for row in rows if isinstance(row.problem, Classification)]
+    numbers = [row for row in rows if isinstance(row.problem, Regression)]
+    tables = []
+    if classes:
+        tables += ["## Classification: log-loss", loss_table(classes)]
+        tables += ["## Classification: calibration", calibration_table(classes)]
+    if numbers:
+        tables += ["## Regression: RMSE / standard deviation, NLL, CRPS and coverage", regression_table(numbers)]
+    return "\n\n".join(tables)
+
+
+def loss_table(rows: list[Row]) -> str:
+    """Log-loss; the last line has the geometric means of the ratios to each peer."""
+    peers = list(Classification.peers)
+    names = ["data", "log-loss", "worst seed", "splits", "s a fit", "limit", "met", *peers]
+    lines = [
+        [
             row.problem.name,
-            f"{row.losses.mean():.4f}",
-            f"{row.losses.max():.4f}",
-            _range(row.splits),
-            f"{row.seconds:.1f}",
-            _limits(row.problem),
-            _met(row),
-            *(f"{row.peers[name]:.4f}" for name in PEERS),
+            _cell(row, OURS, "loss"),
+            f"{row.ours.loss.max():.4f}",
+            *_size_and_limits(row),
+            *(_cell(row, name, "loss") for name in peers),
         ]
-        lines.append("| " + " | ".join(cells) + " |")
-    means = [f"{np.exp(np.mean([np.log(row.losses.mean() / row.peers[name]) for row in rows])):.3f}" for name in PEERS]
-    lines.append("| geometric mean of log-loss / peer's" + " |" * 7 + " " + " | ".join(means) + " |")
-    return "\n".join(lines)
+        for row in rows
+    ]
+    means = {name: _mean_ratio(rows, name, "loss") for name in peers}
+    return markdown(names, [*lines, _footer(names, "geometric mean of log-loss / peer's", means)])
 
 
-def _range(splits: NDArray[np.int64]) -> str:
-    low, high = int(splits.min()), int(splits.max())
-    return str(low) if low == high else f"{low} to {high}"
+def calibration_table(rows: list[Row]) -> str:
+    """Brier score and expected calibration error (ECE) of every model; the last line has their means."""
+    columns = {
+        f"{name} {title}": (name, measure)
+        for title, measure in (("Brier", "brier"), ("ECE", "calibration_error"))
+        for name in (OURS, *Classification.peers)
+    }
+    lines = [[row.problem.name, *(_cell(row, *column) for column in columns.values())] for row in rows]
+    means = {
+        title: f"{np.mean([_value(row, name, measure) for row in rows]):.4f}"
+        for title, (name, measure) in columns.items()
+    }
+    names = ["data", *columns]
+    return markdown(names, [*lines, _footer(names, "mean", means)])
 
 
-def _limits(problem: Problem) -> str:
-    limits = [] if problem.limit is None else [f"≤ {problem.limit:.3f}"]
-    limits += [] if problem.usual_splits is None else [f"{problem.usual_splits} splits in 95%"]
-    limits += [] if problem.max_splits is None else [f"≤ {problem.max_splits} splits"]
-    return ", ".join(limits) or "none"
+def regression_table(rows: list[Row]) -> str:
+    """All measures of the reticulum and of NGBoost, errors of the other peers; the last lines compare with each."""
+    peers = list(Regression.peers)
+    rival_nll, rival_crps, rival_coverage = (f"{RIVAL} {measure}" for measure in ("NLL", "CRPS", "90% covered"))
+    names = ["data", "RMSE/sd", "worst seed", "NLL", "CRPS", "90% covered", "splits", "s a fit", "limit", "met"]
+    names += [*peers, rival_nll, rival_crps, rival_coverage]
+    lines = [
+        [
+            row.problem.name,
+            _cell(row, OURS, "error"),
+            f"{row.ours.error.max():.4f}",
+            _cell(row, OURS, "nll"),
+            _cell(row, OURS, "crps"),
+            _range(row.ours.coverage, "{:.1%}"),
+            *_size_and_limits(row),
+            *(_cell(row, name, "error") for name in peers),
+            _cell(row, RIVAL, "nll"),
+            _cell(row, RIVAL, "crps"),
+            _cell(row, RIVAL, "coverage", "{:.1%}"),
+        ]
+        for row in rows
+    ]
+    ratios = {name: _mean_ratio(rows, name, "error") for name in peers}
+    ratios[rival_crps] = _mean_ratio(rows, RIVAL, "crps")
+    lines.append(_footer(names, "geometric mean of RMSE or CRPS / peer's", ratios))
+    differences = nll_differences(rows)
+    if len(differences) > 0:
+        lines.append(_footer(names, "mean of NLL - peer's", {rival_nll: f"{differences.mean():+.4f}"}))
+        wins = {rival_nll: f"{np.sum(differences < 0)} of {len(differences)}"}
+        enough = wins_enough(differences)
+        if enough is not None:
+            wins |= {"limit": f"≥ {MIN_WINS}", "met": _met(enough)}
+        lines.append(_footer(names, "data sets with a lower NLL", wins))
+    return markdown(names, lines)
 
 
-def _met(row: Row) -> str:
-    if row.problem.limit is None:
-        return ""
-    return "yes" if row.problem.is_met(row.losses, row.splits) else "**no**"
+def nll_differences(rows: list[Row]) -> Floats:
+    """The mean NLL over all seeds less that of NGBoost, of the data sets on which both were measured (sets,)."""
+    both = [row for row in rows if RIVAL in row.scores]
+    return np.array([_value(row, OURS, "nll") - _value(row, RIVAL, "nll") for row in both])
+
+
+def wins_enough(differences: Floats) -> bool | None:
+    """Whether the NLL is lower than NGBoost's on enough data sets; None where not all of them were measured."""
+    if len(differences) < sum(isinstance(problem, Regression) for problem in PROBLEMS):
+        return None
+    return bool(np.sum(differences < 0) >= MIN_WINS)
+
+
+def markdown(names: list[str], lines: list[list[str]]) -> str:
+    """A Markdown table with names to the left and numbers to the right."""
+    rule = "|---" + "|---:" * (len(names) - 1) + "|"
+    header, *body = ("| " + " | ".join(cells) + " |" for cells in [names, *lines])
+    return "\n".join([header, rule, *body])
+
+
+def _footer(names: list[str], title: str, cells: dict[str, str]) -> list[str]:
+    return [title, *(cells.get(name, "") for name in names[1:])]
+
+
+def _value(row: Row, name: str, measure: str) -> float:
+    return float(getattr(row.scores[name], measure).mean())
+
+
+def _cell(row: Row, name: str, measure: str, style: str = "{:.4f}") -> str:
+    return style.format(_value(row, name, measure)) if name in row.scores else ""
+
+
+def _mean_ratio(rows: list[Row], name: str, measure: str) -> str:
+    ratios = [_value(row, OURS, measure) / _value(row, name, measure) for row in rows if name in row.scores]
+    return f"{np.exp(np.mean(np.log(ratios))):.3f}" if ratios else ""
+
+
+def _size_and_limits(row: Row) -> list[str]:
+    met = "" if row.problem.limit is None else _met(row.is_met())
+    return [_range(row.splits, "{}"), f"{row.seconds:.1f}", row.problem.limits() or "none", met]
+
+
+def _range(values: NDArray[Any], style: str) -> str:
+    low, high = style.format(values.min()), style.format(values.max())
+    return low if low == high else f"{low} to {high}"
+
+
+def _met(is_met: bool) -> str:
+    return "yes" if is_met else "**no**"
 
 
 def _chosen(names: str | None) -> list[Problem]:
@@ -229,7 +553,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="folder with the tables, as CSV")
     parser.add_argument("--seeds", type=int, default=1, metavar="K", help="fits with random_state below K (default: 1)")
-    parser.add_argument("--only", metavar="NAME,NAME", help="some data sets alone")
+    parser.add_argument("--only", metavar="NAME,NAME", help="some data sets alone, of either kind")
     parser.add_argument("--limits", action="store_true", help="exit with 1 if a limit is not met")
     arguments = parser.parse_args()
     problems = _chosen(arguments.only)
@@ -245,13 +569,19 @@ def main() -> int:
             "reading the tables needs pandas, which is not installed. "
             "Install the extra 'benchmarks': pip install 'bayesian-reticulum[benchmarks]'"
         ) from error
+    if not has_rival() and any(isinstance(problem, Regression) for problem in problems):
+        print(
+            f"{RIVAL} is not installed: its columns stay empty, and the limit on data sets with a lower NLL is not "
+            "checked. Install the extra 'benchmarks': pip install 'bayesian-reticulum[benchmarks]'",
+            file=sys.stderr,
+        )
     with threadpool_limits(1):
         rows = list(measured(arguments.data, problems, arguments.seeds))
     if not rows:
         print(f"Skipped: {arguments.data} holds none of the tables {', '.join(problem.name for problem in problems)}.")
         return 0
-    print(table(rows))
-    missed = any(not row.problem.is_met(row.losses, row.splits) for row in rows)
+    print(report(rows))
+    missed = any(not row.is_met() for row in rows) or wins_enough(nll_differences(rows)) is False
     return int(arguments.limits and missed)
 
 

@@ -5,59 +5,37 @@ A new family joins `FAMILIES` and is held to every law in `test_families.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from hypothesis import strategies as st
 
-from bayesian_reticulum.families import DirichletCategorical, Family
+from bayesian_reticulum.families import DirichletCategorical, NormalLinear
+from bayesian_reticulum.testing import Case
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
 
 
-@dataclass(frozen=True)
-class FamilyCase:
-    """A family with what a law needs to know about it.
-
-    Parameters
-    ----------
-    name : str
-        Shown in the test's id.
-    family : Family
-        The family with a prior.
-    draw_targets : callable
-        ``(rng, n)`` to n targets.
-    log_predictive : callable
-        ``(family, statistics, target)`` to the log posterior predictive, not computed from the log evidence.
-    support : ndarray or None
-        All targets, where they can be listed.
-    """
-
-    name: str
-    family: Family
-    draw_targets: Callable[[np.random.Generator, int], Any]
-    log_predictive: Callable[[Any, Any, Any], float]
-    support: Any = None
-
-    def draw_statistics(self, rng: np.random.Generator, *shape: int) -> Any:
-        """Statistics as leaves hold them, (*shape, k): sums of a few rows with fractional responsibilities."""
-        rows = self.family.row_statistics(None, self.draw_targets(rng, 12))
-        return rng.random((*shape, 12)) ** 3 @ rows
+def _categorical(*prior: float) -> Case:
+    return Case(DirichletCategorical(prior), lambda rng, n: rng.integers(len(prior), size=n))
 
 
-def _categorical(*prior: float) -> FamilyCase:
-    classes = len(prior)
-    return FamilyCase(
-        name=f"categorical{prior}",
-        family=DirichletCategorical(prior),
-        draw_targets=lambda rng, n: rng.integers(classes, size=n),
-        log_predictive=lambda family, statistics, target: float(np.log(family.predictive_mean(statistics)[target])),
-        support=np.arange(classes),
-    )
+def _normal(n_features: int = 2, *, spread: float = 1.0, **parameters: object) -> Case:
+    family = NormalLinear(**parameters)
+    return Case(family, lambda rng, n: family.center + spread * family.scale * rng.normal(size=n), n_features)
 
 
-FAMILIES = [_categorical(0.5, 0.5), _categorical(1.0, 3.0), _categorical(0.5, 0.5, 0.5), _categorical(2.0)]
+FAMILIES = {
+    "two classes": _categorical(0.5, 0.5),
+    "two classes, uneven prior": _categorical(1.0, 3.0),
+    "three classes, small prior": _categorical(0.5, 0.05, 0.5),
+    "seven classes": _categorical(*7 * [0.5]),
+    "one class": _categorical(2.0),
+    "constant": _normal(),
+    "constant, other prior": _normal(center=1e3, scale=1e-2, offset_precision=2.0, shape=1.5, rate=3.0),
+    "constant, targets far from the prior": _normal(spread=30.0, rate=1e-3),
+    "one slope": _normal(1, n_slopes=1),
+    "three slopes, other units": _normal(3, n_slopes=3, center=-20.0, scale=50.0),
+    "two slopes, one precision": _normal(2, n_slopes=2, slope_precisions=(0.5,)),
+    "slopes along a basis": _normal(3, n_slopes=2, basis=[[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]]),
+}
 
 
 @st.composite

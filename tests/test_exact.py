@@ -10,7 +10,7 @@ from bayesian_reticulum.families import DirichletCategorical
 from plugins import FAMILIES
 
 seeds = st.integers(0, 2**32 - 1)
-every_family = pytest.mark.parametrize("case", FAMILIES, ids=lambda case: case.name)
+every_family = pytest.mark.parametrize("case", FAMILIES.values(), ids=FAMILIES)
 every_function = pytest.mark.parametrize(
     "function", [log_marginal_likelihood, expected_log_likelihood, leaf_probabilities]
 )
@@ -20,7 +20,7 @@ BETA = DirichletCategorical((1.0, 1.0))
 def random_rows(case, seed, n, leaves):
     rng = np.random.default_rng(seed)
     membership = rng.dirichlet(np.full(leaves, 0.5), size=n)
-    return membership, case.family.row_statistics(None, case.draw_targets(rng, n))
+    return membership, case.rows(rng, n).statistics
 
 
 def test_two_rows_by_hand():

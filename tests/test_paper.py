@@ -238,7 +238,7 @@ def test_leaf_statistics_are_those_of_the_final_tree(ripley):
     np.testing.assert_allclose(clf.model_.statistics, counts, rtol=1e-9)
     family = DirichletCategorical((1.0, 1.0))
     assert clf.log_evidence_ == pytest.approx(family.log_evidence(counts).sum())
-    np.testing.assert_allclose(clf.predict_proba(X), clf.membership(X) @ family.predictive_mean(counts))
+    np.testing.assert_allclose(clf.predict_proba(X), clf.membership(X) @ family.probabilities(counts))
     np.testing.assert_array_equal(clf.history_.replay(-1).hyperplanes, clf.model_.tree.hyperplanes)
 
 

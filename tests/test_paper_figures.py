@@ -217,7 +217,7 @@ def test_tree_and_network_have_all_splits_and_leaves(diagrams, classifiers, name
     for axis in figure.axes:
         words = [text.get_text() for text in axis.texts]
         assert all(f"$n_{{{split}}}$" in words for split in range(model.tree.n_splits))
-        assert all(f"{p:.2f}" in words for p in model.leaf_predictions[:, 1])
+        assert all(f"{p:.2f}" in words for p in model.family.probabilities(model.statistics)[:, 1])
         assert overlaps(axis) == []
     diagrams.save(figure, tmp_path / "figure.png")
     assert size(tmp_path / "figure.png")[0] >= 1200

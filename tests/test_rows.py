@@ -284,7 +284,7 @@ def test_rows_left_out_of_a_view_hardly_matter(problem, data):
     leaf = data.draw(st.integers(0, problem.shape.n_splits))
     tree = problem.hyperplanes[0], problem.shape, problem.statistics[0], leaf
     view = problem.rows.within(*tree)
-    seen = view.moments()[0][0, 0]
+    seen = view.moments(problem.statistics[0, leaf])[0][0, 0]
     whole = np.exp(gates(problem.hyperplanes[:1], problem.shape, naive_design(problem).T).log_membership[0, leaf])
     assert seen == pytest.approx(whole @ problem.weights, abs=1e-3 * problem.weights.sum())
 
@@ -321,10 +321,10 @@ def requests(problem, rows):
     edges = np.tile([-1.03, 0.011, 0.97], (4, 1))
     return {
         "prior_statistics": rows.prior_statistics(problem.hyperplanes, problem.shape),
-        "second_moments": rows.moments()[0],
-        "cross_moments": rows.moments()[1],
+        "second_moments": rows.moments(problem.statistics[0, 0])[0],
+        "cross_moments": rows.moments(problem.statistics[0, 0])[1],
         "quantiles": rows.quantiles(directions, probabilities),
-        "histogram": rows.histogram(directions, edges, cuts),
+        "histogram": rows.histogram(directions, edges, cuts, problem.statistics[0, 0]),
         "grey_shares": rows.grey_shares(problem.hyperplanes[0], problem.shape, 0.1, 0.9),
     }
 
@@ -341,7 +341,7 @@ def test_integer_weights_equal_repeated_rows_in_every_request(problem, seen_from
     if seen_from_a_leaf:
         leaf = problem.hyperplanes[0], problem.shape, problem.statistics[0], 0
         weighted, repeated = weighted.within(*leaf), repeated.within(*leaf)
-        if weighted.moments()[0][0, 0] == 0:
+        if weighted.moments(problem.statistics[0, 0])[0][0, 0] == 0:
             return
     passes = [
         rows.pass_(problem.hyperplanes, problem.shape, problem.statistics, information=True)
@@ -420,7 +420,7 @@ def test_narrowed_columns_do_not_depend_on_the_order_or_repetition_of_rows(seed,
     weighted, basis = NumpyRows(X, targets, family, times.astype(float), schema).narrowed()
     repeated, same = NumpyRows(X[repeats], targets[repeats], family, np.ones(len(repeats)), schema).narrowed()
     np.testing.assert_allclose(same, basis, atol=1e-8)
-    np.testing.assert_allclose(repeated.moments()[0], weighted.moments()[0], atol=1e-8)
+    np.testing.assert_allclose(repeated.moments(np.zeros(2))[0], weighted.moments(np.zeros(2))[0], atol=1e-8)
 
 
 def full_tree(levels, n_features, rng):

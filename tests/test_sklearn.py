@@ -1,16 +1,18 @@
-"""The classifiers keep every convention of scikit-learn, with no exception asked for."""
+"""The estimators keep every convention of scikit-learn, with no exception asked for."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier
+from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor
 
-CLASSIFIERS = [
+ESTIMATORS = [
     ReticulumClassifier(),
+    ReticulumRegressor(),
+    ReticulumRegressor(leaf="constant"),
     PaperReticulumClassifier(),
     PaperReticulumClassifier(max_attempts=10, parametrization="polar"),
 ]
 
 
-@parametrize_with_checks(CLASSIFIERS)
-def test_the_classifiers_keep_the_conventions_of_scikit_learn(estimator, check):
+@parametrize_with_checks(ESTIMATORS)
+def test_the_estimators_keep_the_conventions_of_scikit_learn(estimator, check):
     check(estimator)

@@ -231,7 +231,7 @@ def _draw_nodes(axis: Axes, layout: Layout, model: Reticulum, colours: list[str]
     """Splits as circles with their number, leaves as squares with their probability of class 1."""
     for split, colour in enumerate(colours):
         _node(axis, layout[split], "o", f"$n_{{{split}}}$", edge=colour)
-    for leaf, prediction in enumerate(model.leaf_predictions):
+    for leaf, prediction in enumerate(model.family.probabilities(model.statistics)):
         p = float(prediction[-1])
         ink = "white" if abs(p - 0.5) > 0.36 else INK
         _node(axis, layout[~leaf], "s", f"{p:.2f}", face=to_hex(PROBABILITY(p)), ink=ink)

@@ -88,4 +88,4 @@ def table(header: Sequence[str], rows: Iterable[Iterable[Any]], n_words: int = 1
 
 
 def size_of(rows: NumpyRows) -> float:
-    return float(rows.moments()[0][0, 0])
+    return float(rows.moments(np.zeros(FAMILY.n_statistics))[0][0, 0])

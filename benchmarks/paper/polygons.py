@@ -147,7 +147,7 @@ def measure(n_rows: int = 5000, seed: int = 0, quick: bool = False) -> Polygons:
             statistics = climbed(rows, shape, hyperplanes).statistics
             fits.append(_judged(rows, test, shape, name, hyperplanes, statistics))
             if splits == _PROFILE_SPLITS:
-                leaves = FAMILY.predictive_mean(statistics)[:, 1]
+                leaves = FAMILY.probabilities(statistics)[:, 1]
                 surfaces.append(Surface(name, tuple(map(tuple, hyperplanes.tolist())), tuple(leaves.tolist())))
     grid = (4.0, 10.0, 30.0, 300.0) if quick else (1, 2, 4, 6, 8, 10, 12, 15, 20, 30, 50, 100, 300, 1000, 10000)
     profile = _profile(rows, test, _PROFILE_SPLITS, grid)
@@ -259,7 +259,7 @@ def _placed(climbed: Callable[[Floats], _Climbed], coordinates: Floats, stiffnes
 
 
 def _predicted(shape: Shape, hyperplanes: Floats, statistics: Floats, X: Floats) -> Floats:
-    return _mixture(shape, hyperplanes, FAMILY.predictive_mean(statistics), X)
+    return _mixture(shape, hyperplanes, FAMILY.probabilities(statistics), X)
 
 
 def _mixture(shape: Shape, hyperplanes: Floats, leaves: Floats, X: Floats) -> Floats:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from .estimators import PaperReticulumClassifier, ReticulumClassifier
-from .families import DirichletCategorical
+from .distributions import ClassDistribution, Mixture
+from .estimators import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor
+from .families import DirichletCategorical, NormalLinear
 from .history import Candidate, GrowthEvent, History
 from .model import Reticulum
 from .schema import Schema
 from .tree import Shape, Tree
+from .uncertainty import Uncertainty
 
 try:
     __version__ = version("bayesian-reticulum")
@@ -18,14 +20,19 @@ except PackageNotFoundError:  # a source tree that is not installed
 
 __all__ = [
     "Candidate",
+    "ClassDistribution",
     "DirichletCategorical",
     "GrowthEvent",
     "History",
+    "Mixture",
+    "NormalLinear",
     "PaperReticulumClassifier",
     "Reticulum",
     "ReticulumClassifier",
+    "ReticulumRegressor",
     "Schema",
     "Shape",
     "Tree",
+    "Uncertainty",
     "__version__",
 ]

@@ -10,21 +10,23 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import paper
-from .families import DirichletCategorical, Family
+from .distributions import ClassDistribution, Mixture
+from .families import DirichletCategorical, Family, NormalLinear, missing_members
 from .growth import Policy, iterate_growth
 from .history import GrowthEvent, History, StoppingReason
 from .model import GREY_ZONE, Reticulum
 from .objective import State, log_bayes_factors
 from .parametrizations import PARAMETRIZATIONS
 from .rows import NumpyRows
-from .schema import Schema, identity_schema
-from .tree import Floats, Integers, Tree, with_canonical_signs
+from .schema import Schema, identity_schema, weighted_quantiles
+from .tree import Floats, Tree, with_canonical_signs
+from .uncertainty import Uncertainty
 
 _DEFAULT_PSEUDO_COUNT = 0.5
 # Tables narrower than this are not worth narrowing, and in longer ones different rows are not counted.
@@ -32,34 +34,40 @@ _WIDE = 64
 _MOST_ROWS_COMPARED = 50_000
 # Counts beyond this cannot take up one more row without rounding it away.
 _LARGEST_TOTAL_WEIGHT = 1e15
-# Cells beyond this, and steps beyond that, overflow where a method works in the units of the table.
+# Cells, steps and targets beyond these overflow: the first two where a method works in the units of the table.
 _LARGEST_RAW_CELL = 1e100
 _LARGEST_RATE = 1e100
+_LARGEST_TARGET = 1e150
+# Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
+_MOST_SLOPES = 32
+# A growth is given up if it is further behind its rival than this many times its gain in its last few attempts.
+_CATCH_UP = 3.0
+_TRIAL_ATTEMPTS = 4
 
 
 class _Table(NamedTuple):
-    """A checked table: rows (n, d), class codes, positive weights, and what things are called."""
+    """A checked table: rows (n, d), targets as the family wants them, positive weights, and what things are called."""
 
     X: Any
-    codes: Integers
+    targets: Any
     weights: Floats
     family: Family
     names: tuple[str, ...]
-    classes: tuple[str, ...]
+    target_names: tuple[str, ...]
 
 
-class _Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """What all classifiers of this package do around the growth of a tree."""
-
-    prior: Any
+class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
+    """What all estimators of this package do around the growth of a tree."""
 
     @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, before any row is looked at."""
 
     @abstractmethod
-    def _grow(self, table: _Table) -> tuple[Reticulum, History]:
-        """The model of a table, and how it came about."""
+    def _learn(
+        self, X: Any, y: Any, weights: Floats, names: tuple[str, ...], target_name: str
+    ) -> tuple[Reticulum, History]:
+        """The model of checked rows with targets that are still to be checked, and how it came about."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow a tree on a table.
@@ -69,7 +77,7 @@ class _Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         X : array-like or data frame of shape (n_samples, n_features)
             Numbers; neither missing nor infinite.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels for a classifier, finite numbers for a regressor.
         sample_weight : array-like of shape (n_samples,), optional
             Not negative; a weight of 2 is the same as the row given twice, 0 the same as the row left out, but that
             its class stays in `classes_`.
@@ -89,17 +97,11 @@ class _Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._check_parameters()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        target_name = getattr(y, "name", None)
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=is_regressor(self))
         weights = _checked_weights(sample_weight, len(X))
-        family = DirichletCategorical(_checked_prior(self.prior, classes))
         names = tuple(map(str, getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])))
-        used = weights > 0
-        if not used.all():
-            X, codes, weights = X[used], codes[used], weights[used]
-        model, history = self._grow(_Table(X, codes, weights, family, names, tuple(map(str, classes))))
-        self.classes_ = classes
+        model, history = self._learn(X, y, weights, names, target_name if isinstance(target_name, str) else "y")
         self.model_ = model
         self.history_ = history
         self.n_splits_ = model.tree.n_splits
@@ -109,6 +111,47 @@ class _Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.stopping_reason_ = history.stopping_reason
         self.feature_importances_ = model.feature_importances.copy()
         return self
+
+    def membership(self, X: Any) -> Floats:
+        """Probability of each row to belong to each leaf, shape (n_samples, n_leaves_); rows sum to one."""
+        X = self._checked_rows(X)
+        return self.model_.membership(X)
+
+    def predict_uncertainty(self, X: Any) -> Uncertainty:
+        """How uncertain the target of each row is, and why: noise, too few rows in a leaf, or which leaf.
+
+        Returns
+        -------
+        Uncertainty
+            Arrays `total`, `aleatoric`, `leaf` and `routing` of shape (n_samples,); the last three add up to the
+            first. Entropies in nats for classes, variances for numbers.
+        """
+        X = self._checked_rows(X)
+        return self.model_.predict_uncertainty(X)
+
+    def _checked_rows(self, X: Any) -> Any:
+        check_is_fitted(self, "model_")
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+
+
+class _Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
+    """What all classifiers of this package have in common."""
+
+    prior: Any
+
+    @abstractmethod
+    def _grow(self, table: _Table) -> tuple[Reticulum, History]:
+        """The model of a table, and how it came about."""
+
+    def _learn(
+        self, X: Any, y: Any, weights: Floats, names: tuple[str, ...], target_name: str
+    ) -> tuple[Reticulum, History]:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        family = DirichletCategorical(_checked_prior(self.prior, classes))
+        self.classes_ = classes
+        used = weights > 0
+        return self._grow(_Table(X[used], codes[used], weights[used], family, names, tuple(map(str, classes))))
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class for each row, shape (n_samples, n_classes), in the order of `classes_`."""
@@ -120,17 +163,71 @@ class _Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def membership(self, X: Any) -> Floats:
-        """Probability of each row to belong to each leaf, shape (n_samples, n_leaves_); rows sum to one."""
-        X = self._checked_rows(X)
-        return self.model_.membership(X)
-
-    def _checked_rows(self, X: Any) -> Any:
-        check_is_fitted(self, "model_")
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+    def predict_distribution(self, X: Any) -> ClassDistribution:
+        """Distribution of the class of each row, with its `pmf`, `cdf`, `quantile`, `interval` and `sample`."""
+        return ClassDistribution(self.classes_, self.predict_proba(X))
 
 
-class ReticulumClassifier(_Classifier):
+class _Adaptive(_Estimator):
+    """Growth by evidence, the same for classes and numbers."""
+
+    patience: int
+    max_attempts: int
+    max_splits: int | None
+    max_depth: int | None
+    n_restarts: int
+    n_directions: int
+    lookahead: int
+    random_state: Any
+    verbose: int
+
+    def _check_parameters(self) -> None:
+        least = {"patience": 1, "max_attempts": 0, "n_restarts": 1, "n_directions": 0, "lookahead": 0, "verbose": 0}
+        for name, minimum in least.items():
+            _check_whole_number(name, getattr(self, name), minimum)
+        for name in ("max_splits", "max_depth"):
+            _check_limit(name, getattr(self, name))
+
+    def _grown(self, table: _Table, linear: bool = False, rival: float = -np.inf) -> tuple[Reticulum, History] | None:
+        """The model of a table, and how it came about; None if its log evidence will not come near that of a rival."""
+        policy = Policy(
+            self.patience, self.max_attempts, self.max_splits, self.max_depth, self.n_directions, self.lookahead
+        )
+        schema = Schema.from_columns(table.X, table.weights, table.names)
+        rows = NumpyRows(table.X, table.targets, table.family, table.weights, schema)
+        basis = None
+        if _is_wide(table.X) and not table.family.uses_design:
+            rows, basis = rows.narrowed()
+        if linear:
+            rows = rows.believing(_linear(rows))
+        best: _Grown | None = None
+        for restart, child in enumerate(_generator(self.random_state).spawn(self.n_restarts)):
+            label = f"[{type(self).__name__}] " if self.verbose else ""
+            if label and self.n_restarts > 1:
+                label += f"growth {restart + 1}/{self.n_restarts}, "
+            grown = _watched(iterate_growth(rows, policy, child), label, rival)
+            if grown is not None and (best is None or grown.state.log_evidence > best.state.log_evidence + 1e-6):
+                best = grown
+        if best is None:
+            return None
+        state = best.state
+
+        def widened(tree: Tree) -> Tree:
+            if basis is None:
+                return tree
+            hyperplanes = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis.T])
+            return Tree(hyperplanes, tree.shape, tree.ids)
+
+        grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
+        fitted = replace(state, tree=widened(state.tree))
+        family = rows.family
+        if basis is not None and isinstance(family, NormalLinear) and family.uses_design:
+            family = replace(family, basis=basis if family.basis is None else basis @ family.basis)
+        model = _model(table._replace(family=family), schema, fitted, log_bayes_factors(rows, state), grey_shares)
+        return model, History(tuple(replace(event, tree=widened(event.tree)) for event in best.events), best.reason)
+
+
+class ReticulumClassifier(_Classifier, _Adaptive):
     """A tree of soft, slanted splits that grows by Bayesian evidence and stops by itself.
 
     Every split is a hyperplane with a sigmoid gate; every leaf is a Dirichlet posterior over the classes. A
@@ -223,41 +320,174 @@ class ReticulumClassifier(_Classifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        least = {"patience": 1, "max_attempts": 0, "n_restarts": 1, "n_directions": 0, "lookahead": 0, "verbose": 0}
-        for name, minimum in least.items():
-            _check_whole_number(name, getattr(self, name), minimum)
-        for name in ("max_splits", "max_depth"):
-            _check_limit(name, getattr(self, name))
-
     def _grow(self, table: _Table) -> tuple[Reticulum, History]:
-        policy = Policy(
-            self.patience, self.max_attempts, self.max_splits, self.max_depth, self.n_directions, self.lookahead
-        )
-        schema = Schema.from_columns(table.X, table.weights, table.names)
-        wide = NumpyRows(table.X, table.codes, table.family, table.weights, schema)
-        rows, basis = wide.narrowed() if _is_wide(table.X) else (wide, None)
-        best: tuple[State, StoppingReason, list[GrowthEvent]] | None = None
-        for restart, child in enumerate(_generator(self.random_state).spawn(self.n_restarts)):
-            label = f"growth {restart + 1}/{self.n_restarts}, " if self.n_restarts > 1 else ""
-            grown = _watched(
-                iterate_growth(rows, policy, child), f"[ReticulumClassifier] {label}" if self.verbose else ""
-            )
-            if best is None or grown[0].log_evidence > best[0].log_evidence + 1e-6:
-                best = grown
+        grown = self._grown(table)
+        assert grown is not None
+        return grown
+
+
+class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
+    """A tree of soft, slanted splits for numbers, with a full predictive distribution for each row.
+
+    Every split is a hyperplane with a sigmoid gate; every leaf is a Bayesian linear regression, or a constant with
+    noise. A prediction is the mixture of the leaves, weighted by the probability of the row to belong to each. As
+    with `ReticulumClassifier` there is nothing to tune: the log evidence (marginal likelihood) decides.
+
+    Parameters
+    ----------
+    leaf : {"auto", "constant", "linear"} or family, default="auto"
+        What a leaf predicts: a constant, or a linear function of the features, read within their .5% and 99.5%
+        quantiles so that wild rows are not extrapolated. "auto" grows a tree of each kind and keeps the one with the
+        higher log evidence. With more than 32 features, leaves are linear in the 32 directions that matter most. A
+        family is any object that passes `bayesian_reticulum.testing.check_family`.
+    patience : int, default=8
+        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence.
+    max_attempts : int, default=500
+        Largest number of attempts.
+    max_splits : int or None, default=None
+        Largest number of splits.
+    max_depth : int or None, default=None
+        Largest number of splits on the way to a leaf.
+    n_restarts : int, default=1
+        Number of independent growths; the one with the highest log evidence is kept.
+    n_directions : int, default=16
+        Random directions scanned for new splits, besides the features themselves and the directions along which
+        the targets vary most.
+    lookahead : int, default=64
+        Number of cuts that are tried together with the best cut on either side; finds patterns, like chessboards,
+        where no single split gains anything. 0 switches it off.
+    random_state : int, RandomState instance or None, default=None
+        Chance enters through the random directions and the look-ahead only.
+    verbose : int, default=0
+        1 prints a line for each attempt.
+
+    Attributes
+    ----------
+    leaf_ : {"constant", "linear"} or family
+        What the leaves of the fitted tree predict.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features; only if all column names of X were strings.
+    n_splits_, n_leaves_, depth_ : int
+        Size of the tree.
+    log_evidence_ : float
+        Log evidence of the tree.
+    stopping_reason_ : {"no_gain", "max_attempts", "max_splits", "max_depth"}
+        Why growth stopped.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the evidence that the splits gain: the gain of each split is shared out in
+        proportion to its absolute standardised slopes.
+    model_ : Reticulum
+        The fitted tree: immutable, without training rows. ``print(model_)`` shows it.
+    history_ : History
+        Everything that happened during the growth that was kept; ``history_.replay(k)`` is the tree after event k.
+
+    Notes
+    -----
+    Leaves use the `NormalLinear` family with its default prior: in units in which the targets, their outermost half
+    percent at either end cut off, have mean 0 and variance 1, the noise variance is InverseGamma(2, 0.1), the offset
+    has 0.1 rows' worth of belief in 0, and slopes have the precision, from 0.01 to 1000, that the rows of the leaf
+    speak for. A leaf without rows has a variance of 1.1. Constant targets have no scale; theirs is taken to be 1.
+
+    Targets that are rounded, like whole numbers, are taken to be known to within their typical distance and no
+    better: otherwise a leaf could put a spike of unlimited density on each value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesian_reticulum import ReticulumRegressor
+    >>> X = np.linspace(-2, 2, 200)[:, None]
+    >>> y = np.abs(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(200)
+    >>> reg = ReticulumRegressor(random_state=0).fit(X, y)
+    >>> reg.leaf_, reg.n_splits_
+    ('linear', 1)
+    >>> lower, upper = reg.predict_distribution([[1.0]]).interval(0.9)
+    >>> bool(lower[0] < 1.0 < upper[0])
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        leaf: Any = "auto",
+        patience: int = 8,
+        max_attempts: int = 500,
+        max_splits: int | None = None,
+        max_depth: int | None = None,
+        n_restarts: int = 1,
+        n_directions: int = 16,
+        lookahead: int = 64,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.leaf = leaf
+        self.patience = patience
+        self.max_attempts = max_attempts
+        self.max_splits = max_splits
+        self.max_depth = max_depth
+        self.n_restarts = n_restarts
+        self.n_directions = n_directions
+        self.lookahead = lookahead
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.leaf, str) and self.leaf in ("auto", "constant", "linear"):
+            return
+        if isinstance(self.leaf, type) or missing_members(self.leaf):
+            raise ValueError(f'leaf must be "auto", "constant", "linear" or a family; got {self.leaf!r}.')
+
+    def _learn(
+        self, X: Any, y: Any, weights: Floats, names: tuple[str, ...], target_name: str
+    ) -> tuple[Reticulum, History]:
+        used = weights > 0
+        X, y, weights = X[used], np.asarray(y, dtype=np.float64)[used], weights[used]
+        if not isinstance(self.leaf, str):
+            self.leaf_ = self.leaf
+            grown = self._grown(_Table(X, y, weights, self.leaf, names, (target_name,)))
+            assert grown is not None
+            return grown
+        center, scale = _target_units(y, weights)
+        targets = np.column_stack([y, np.full(len(y), _rounding_variance(y, weights, scale))])
+        table = _Table(X, targets, weights, NormalLinear(center=center, scale=scale), names, (target_name,))
+        best: tuple[Reticulum, History] | None = None
+        for kind in ("linear", "constant") if self.leaf == "auto" else (self.leaf,):
+            rival = -np.inf if best is None else best[0].log_evidence
+            grown = self._grown(table, linear=kind == "linear", rival=rival)
+            if grown is not None and grown[0].log_evidence > rival:
+                best, self.leaf_ = grown, kind
         assert best is not None
-        state, reason, events = best
+        return best
 
-        def widened(tree: Tree) -> Tree:
-            if basis is None:
-                return tree
-            hyperplanes = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis.T])
-            return Tree(hyperplanes, tree.shape, tree.ids)
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Mean of the predictive distribution of each row, shape (n_samples,).
 
-        grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
-        fitted = replace(state, tree=widened(state.tree))
-        model = _model(table, schema, fitted, log_bayes_factors(rows, state), grey_shares)
-        return model, History(tuple(replace(event, tree=widened(event.tree)) for event in events), reason)
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviation of the predictive distribution as well.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only if `return_std`.
+        """
+        X = self._checked_rows(X)
+        mean = self.model_.predict_mean(X)
+        if not return_std:
+            return mean
+        return mean, np.sqrt(self.model_.predict_uncertainty(X).total)
+
+    def predict_distribution(self, X: Any) -> Mixture:
+        """Distribution of the target of each row: `pdf`, `cdf`, `quantile`, `interval`, `sample` and more."""
+        X = self._checked_rows(X)
+        distribution = self.model_.predict_distribution(X)
+        assert isinstance(distribution, Mixture)
+        return distribution
 
 
 class PaperReticulumClassifier(_Classifier):
@@ -383,9 +613,11 @@ class PaperReticulumClassifier(_Classifier):
         _check_raw_cells(table)
         table = _in_canonical_order(table)
         raw = identity_schema(table.X.shape[1])
-        rows = NumpyRows(table.X, table.codes, table.family, table.weights, raw)
+        rows = NumpyRows(table.X, table.targets, table.family, table.weights, raw)
         growth = paper.construct(rows, settings, _generator(self.random_state))
-        state, reason, events = _watched(growth, "[PaperReticulumClassifier] " if self.verbose else "")
+        grown = _watched(growth, "[PaperReticulumClassifier] " if self.verbose else "")
+        assert grown is not None
+        state, reason, events = grown
 
         # Splits were trained in the units of the table, and are kept, as all others, in those of a schema.
         units = Schema.from_columns(table.X, table.weights, table.names)
@@ -430,6 +662,52 @@ def _checked_prior(given: Any, classes: np.ndarray) -> tuple[float, ...]:
             f"that of class {classes[bad[0]]} is {prior[bad[0]]}. {way_out}"
         )
     return tuple(prior.tolist())
+
+
+def _target_units(y: Floats, weights: Floats) -> tuple[float, float]:
+    """Mean and standard deviation of targets, their tails cut off as those of a feature are."""
+    largest = int(np.abs(y).argmax())
+    if abs(y[largest]) > _LARGEST_TARGET:
+        raise ValueError(
+            f"y has a target of size {abs(y[largest]):.3g}, beyond {_LARGEST_TARGET:.0e}, whose square would overflow. "
+            "Divide all targets by the same number."
+        )
+    units = Schema.from_columns(y[:, None], weights, ("y",))
+    center, scale = float(units.center[0]), float(units.scale[0])
+    if scale < 1 / _LARGEST_TARGET:
+        raise ValueError(
+            f"y varies by no more than {scale:.3g}, whose square would vanish. Multiply all targets by the same number."
+        )
+    return center, scale
+
+
+def _rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
+    """Variance of what rounding took from targets that are typically this far from the next other value."""
+    # Values that differ in the last few digits alone are the same.
+    values, place = np.unique(np.round((y - y[0]) / scale, 9), return_inverse=True)
+    if len(values) == 1:
+        return 0.0
+    gaps = np.diff(values)
+    nearest = np.minimum(np.append(gaps, np.inf), np.append(np.inf, gaps))
+    distance = float(weighted_quantiles(nearest[place][:, None], weights, [0.5])[0, 0])
+    return (scale * distance) ** 2 / 12.0
+
+
+def _linear(rows: NumpyRows) -> NormalLinear:
+    """The family of the rows with linear leaves: in all columns, or in the directions that matter most."""
+    constant = rows.family
+    assert isinstance(constant, NormalLinear)
+    if rows.n_features <= _MOST_SLOPES:
+        return replace(constant, n_slopes=rows.n_features)
+    second, cross, _ = rows.moments(np.zeros(constant.n_statistics))
+    mean = second[0, 1:] / second[0, 0]
+    covariance = second[1:, 1:] / second[0, 0] - np.outer(mean, mean)
+    with_target = (cross[1, 1:] - cross[1, 0] * mean) / second[0, 0]
+    # What the target depends on as a whole comes first, then what varies most.
+    regression = np.linalg.solve(covariance + 0.01 * np.eye(len(mean)), with_target)
+    principal = np.linalg.eigh(covariance)[1][:, :-_MOST_SLOPES:-1]
+    basis = np.linalg.qr(np.column_stack([regression, principal]))[0]
+    return replace(constant, n_slopes=basis.shape[1], basis=basis)
 
 
 def _check_whole_number(name: str, value: Any, minimum: int, otherwise: str = "") -> None:
@@ -502,12 +780,12 @@ def _in_canonical_order(table: _Table) -> _Table:
     Adam magnifies the last bit of a gradient, so that the order of rows, or whether a row is given twice or with
     twice the weight, must not show in even that.
     """
-    order = np.lexsort([table.weights, table.codes, *np.asarray(table.X).T[::-1]])
-    X, codes, weights = table.X[order], table.codes[order], table.weights[order]
+    order = np.lexsort([table.weights, table.targets, *np.asarray(table.X).T[::-1]])
+    X, codes, weights = table.X[order], table.targets[order], table.weights[order]
     is_new = np.ones(len(order), dtype=bool)
     is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (codes[1:] != codes[:-1])
     first = np.flatnonzero(is_new)
-    return table._replace(X=X[first], codes=codes[first], weights=np.add.reduceat(weights, first))
+    return table._replace(X=X[first], targets=codes[first], weights=np.add.reduceat(weights, first))
 
 
 def _model(table: _Table, schema: Schema, state: State, log_bayes_factors: Floats, grey_shares: Floats) -> Reticulum:
@@ -516,7 +794,7 @@ def _model(table: _Table, schema: Schema, state: State, log_bayes_factors: Float
         statistics=state.statistics,
         family=table.family,
         schema=schema,
-        targets=table.classes,
+        targets=table.target_names,
         precisions=state.precisions,
         log_evidence=state.log_evidence,
         log_bayes_factors=log_bayes_factors,
@@ -534,18 +812,33 @@ def _is_wide(X: Any) -> bool:
     return bool(d >= _WIDE and n <= _MOST_ROWS_COMPARED and len(np.unique(X, axis=0)) < d)
 
 
+class _Grown(NamedTuple):
+    """What a growth came to, why it stopped, and everything that happened."""
+
+    state: State
+    reason: StoppingReason
+    events: list[GrowthEvent]
+
+
 def _watched(
-    growth: Generator[GrowthEvent, None, tuple[State, StoppingReason]], label: str
-) -> tuple[State, StoppingReason, list[GrowthEvent]]:
-    """Run a growth to its end and collect its events; with a label, a line is printed for each attempt."""
+    growth: Generator[GrowthEvent, None, tuple[State, StoppingReason]], label: str, rival: float = -np.inf
+) -> _Grown | None:
+    """Run a growth to its end; with a label, a line is printed for each attempt.
+
+    None if it is given up: far behind the log evidence of a rival, and no longer catching up.
+    """
     events: list[GrowthEvent] = []
+    reached: list[float] = []
     while True:
         try:
             event = next(growth)
         except StopIteration as end:
-            return (*end.value, events)
+            state, reason = end.value
+            return _Grown(state, reason, events)
         events.append(event)
-        if label and event.candidates:
+        if event.phase not in ("kept", "rejected"):
+            continue
+        if label:
             tried = len(event.candidates)
             print(
                 f"{label}attempt {event.attempt}: {event.phase}, {tried} candidate{'s' * (tried != 1)}, "
@@ -553,3 +846,9 @@ def _watched(
                 file=sys.stdout,
                 flush=True,
             )
+        reached.append(event.log_evidence)
+        if len(reached) > _TRIAL_ATTEMPTS:
+            recent_gain = reached[-1] - reached[-1 - _TRIAL_ATTEMPTS]
+            if rival - reached[-1] > _CATCH_UP * recent_gain:
+                growth.close()
+                return None

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from .families import Family
+from .families import DirichletCategorical, Family
 from .tree import Floats
 
 MAX_CONFIGURATIONS = 20_000
@@ -98,8 +98,8 @@ def expected_log_likelihood(membership: Any, row_statistics: Any, family: Family
     return float(np.exp(configurations.log_probability) @ log_likelihood)
 
 
-def leaf_probabilities(membership: Any, row_statistics: Any, family: Family) -> Floats:
-    """Expected prediction of each leaf, Σ_ω predictive_mean(S_leaf(ω)) p(ω) (paper, eq. leaf_proba).
+def leaf_probabilities(membership: Any, row_statistics: Any, family: DirichletCategorical) -> Floats:
+    """Expected class probabilities of each leaf, Σ_ω probabilities(S_leaf(ω)) p(ω) (paper, eq. leaf_proba).
 
     Parameters
     ----------
@@ -107,13 +107,12 @@ def leaf_probabilities(membership: Any, row_statistics: Any, family: Family) -> 
         Probability with which each row reaches each leaf; every row sums to 1.
     row_statistics : array-like of shape (n, k)
         Statistics T of each row, as the family makes them.
-    family : Family
-        The conjugate family of the leaves.
+    family : DirichletCategorical
+        The family of the leaves.
 
     Returns
     -------
-    ndarray of shape (leaves, k)
-        Mean of T in each leaf; for classes their probabilities.
+    ndarray of shape (leaves, classes)
 
     Raises
     ------
@@ -128,7 +127,7 @@ def leaf_probabilities(membership: Any, row_statistics: Any, family: Family) -> 
            [0.625, 0.375]])
     """
     configurations = _configurations(membership, row_statistics, family)
-    predictive = family.predictive_mean(configurations.statistics)
+    predictive = family.probabilities(configurations.statistics)
     return np.tensordot(np.exp(configurations.log_probability), predictive, axes=1)
 
 

@@ -1,23 +1,43 @@
 """Conjugate families: what a leaf believes about its targets.
 
 A family turns each row's target into statistics T; a leaf holds their sum S and nothing else, so that
-partitions of the rows add. A new family is one class with the methods of `Family`.
+partitions of the rows add. A new family is one class with the methods of `Family`; `testing.check_family` holds it
+to the laws that the rest of the package relies on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, gammaln
+from scipy.special import digamma, entr, gammaln
 
-from .tree import Floats
+from .distributions import ClassDistribution, Mixture, StudentT
+from .tree import Floats, Integers, frozen, refreeze
+from .uncertainty import Uncertainty
+
+_LOG_2PI = float(np.log(2 * np.pi))
+# Slope precisions that a leaf believes in less than this do not show in its predictions.
+_NEGLIGIBLE_WEIGHT = 1e-12
+_NAMED_CLASSES = 4
 
 
 class Family(Protocol):
-    """A conjugate exponential family with its prior."""
+    """A conjugate exponential family with its prior.
+
+    Leaf statistics are S (..., k) for any leading axes in the methods that learn, and S (leaves, k) in those that
+    predict. There `membership` (leaves, n) is the probability of n rows to belong to each leaf, and `design`
+    (d + 1, n) is a row of ones above their standardised features.
+    """
+
+    @property
+    def uses_design(self) -> bool:
+        """Whether a leaf looks at the features; if so, the family is a `LinearFamily`."""
+        ...
 
     @property
     def n_statistics(self) -> int:
@@ -25,32 +45,71 @@ class Family(Protocol):
         ...
 
     def row_statistics(self, design: Floats | None, targets: Any) -> Floats:
-        """T of each row, shape (n, k); `design` is None for constant leaves."""
+        """T of each row, shape (n, k); `design` may be None for a family that does not use it."""
         ...
 
     def log_evidence(self, statistics: Floats) -> Floats:
-        """Log marginal likelihood of a leaf that holds `statistics` (..., k); 0 for an empty leaf."""
+        """Log marginal likelihood of the targets of a leaf; 0 for an empty leaf."""
         ...
 
     def expected_parameters(self, statistics: Floats) -> Floats:
         """E_q of the natural parameters, the gradient of `log_evidence`: E_q[log p(y|theta)] = this @ T(y)."""
         ...
 
-    def predictive_mean(self, statistics: Floats) -> Floats:
-        """Mean of T under the leaf's posterior predictive; for classes their probabilities."""
-        ...
-
     def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
-        """Whether statistics (..., k) could be the sum of some rows with positive weights."""
+        """Whether statistics could be the sum of some rows with positive weights."""
         ...
 
     def unexplained_potential(self, statistics: Floats) -> Floats:
-        """Nats that splits below a leaf could gain at most."""
+        """Nats that splits below a leaf could gain at most; not negative."""
         ...
 
     def counts(self, statistics: Floats) -> Floats:
         """Effective number of rows in a leaf."""
         ...
+
+    def predictive_mean(self, statistics: Floats, membership: Floats, design: Floats) -> Floats:
+        """Mean of the target of each row; for classes their probabilities (n, classes), else (n,)."""
+        ...
+
+    def predictive(self, statistics: Floats, membership: Floats, design: Floats) -> Mixture | ClassDistribution:
+        """Distribution of the target of each row: the leaves' posterior predictives, mixed by membership."""
+        ...
+
+    def uncertainty(self, statistics: Floats, membership: Floats, design: Floats) -> Uncertainty:
+        """Uncertainty of the target of each row by where it comes from."""
+        ...
+
+    def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
+        """What a leaf (k,) says, in a few words for print.
+
+        `names` are those of the targets; `linear` writes down an offset with slopes in the units of the table.
+        """
+        ...
+
+
+class LinearFamily(Family, Protocol):
+    """A family whose leaves look at the features."""
+
+    @property
+    def scan_family(self) -> Family:
+        """Family of `residuals` that are linear in one direction: what a scan along it works with."""
+        ...
+
+    def residuals(self, design: Floats, targets: Any, statistics: Floats) -> Floats:
+        """Mean and variance (n, 2) of what a leaf (k,) leaves unexplained of each target."""
+        ...
+
+    def slope_gains(self, statistics: Floats) -> Floats:
+        """Evidence that each slope is good for in each leaf, shape (leaves, d)."""
+        ...
+
+
+def missing_members(family: Any) -> list[str]:
+    """Names of what an object lacks to be a family."""
+    linear = getattr(family, "uses_design", False)
+    wanted = {name for protocol in (Family, LinearFamily if linear else Family) for name in vars(protocol)}
+    return sorted(name for name in wanted if not name.startswith("_") and not hasattr(family, name))
 
 
 def _log_beta(counts: Floats) -> Floats:
@@ -72,11 +131,15 @@ class DirichletCategorical:
     >>> family = DirichletCategorical((1.0, 1.0))
     >>> float(family.log_evidence(np.array([0.0, 0.0])))
     0.0
-    >>> family.predictive_mean(np.array([2.0, 0.0]))
+    >>> family.probabilities(np.array([2.0, 0.0]))
     array([0.75, 0.25])
     """
 
     prior: tuple[float, ...]
+
+    @property
+    def uses_design(self) -> bool:
+        return False
 
     @property
     def n_statistics(self) -> int:
@@ -98,7 +161,7 @@ class DirichletCategorical:
         counts = np.asarray(self.prior) + statistics
         return np.asarray(digamma(counts) - digamma(counts.sum(axis=-1, keepdims=True)))
 
-    def predictive_mean(self, statistics: Floats) -> Floats:
+    def probabilities(self, statistics: Floats) -> Floats:
         """Posterior mean of the class probabilities (paper, the leaf probabilities)."""
         counts = np.asarray(self.prior) + statistics
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
@@ -114,3 +177,322 @@ class DirichletCategorical:
     def counts(self, statistics: Floats) -> Floats:
         """Sum of the class counts."""
         return np.asarray(statistics.sum(axis=-1))
+
+    def predictive_mean(self, statistics: Floats, membership: Floats, design: Floats) -> Floats:
+        """Probability of each class for each row, shape (n, classes)."""
+        return np.asarray(membership.T @ self.probabilities(statistics))
+
+    def predictive(self, statistics: Floats, membership: Floats, design: Floats) -> ClassDistribution:
+        """Distribution over class codes."""
+        probabilities = self.predictive_mean(statistics, membership, design)
+        return ClassDistribution(np.arange(len(self.prior)), probabilities)
+
+    def uncertainty(self, statistics: Floats, membership: Floats, design: Floats) -> Uncertainty:
+        """Entropies in nats."""
+        counts = np.asarray(self.prior) + statistics
+        total = counts.sum(axis=-1, keepdims=True)
+        # The mean over the posterior of a leaf of the entropy of its class probabilities.
+        expected_entropy = -(counts / total * (digamma(counts + 1) - digamma(total + 1))).sum(axis=-1)
+        probabilities = self.probabilities(statistics)
+        mixed = _entropy(membership.T @ probabilities)
+        leaf_entropy = membership.T @ _entropy(probabilities)
+        aleatoric = membership.T @ expected_entropy
+        return Uncertainty.of_parts(aleatoric, leaf_entropy - aleatoric, mixed - leaf_entropy)
+
+    def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
+        """The most probable classes."""
+        probabilities = self.probabilities(statistics)
+        shown = np.arange(len(probabilities))
+        if len(shown) > _NAMED_CLASSES:
+            shown = np.sort(np.argsort(-probabilities, kind="stable")[:_NAMED_CLASSES])
+        parts = [f"{names[int(k)]} {probabilities[k]:.3f}" for k in shown]
+        if len(shown) < len(probabilities):
+            hidden = len(probabilities) - len(shown)
+            parts.append(f"{hidden} other{'s' * (hidden != 1)} {1 - probabilities[shown].sum():.3f}")
+        return ", ".join(parts)
+
+
+def _entropy(probabilities: Floats) -> Floats:
+    return np.asarray(entr(probabilities).sum(axis=-1))
+
+
+@dataclass(frozen=True)
+class NormalLinear:
+    """Numbers that scatter about a constant or about a linear function of the features.
+
+    In units in which targets have mean 0 and variance 1, a leaf believes
+
+        y ~ Normal(offset + slopes · x, variance),        variance ~ InverseGamma(shape, rate),
+        offset ~ Normal(0, variance / offset_precision),  slopes ~ Normal(0, variance / slope_precision),
+
+    where the slope precision is one of `slope_precisions`. They are equally likely before rows are seen; after that
+    each leaf weighs them by their evidence. The predictive is a mixture of Student's t, one for each precision.
+
+    Parameters
+    ----------
+    n_slopes : int, default=0
+        Number of features that the mean of a leaf depends on: all of them, or 0 for constant leaves.
+    center, scale : float
+        Mean and standard deviation of the targets, as far as known: the units of the prior.
+    offset_precision, shape, rate : float
+        The prior. By default a leaf without rows predicts the mean of the targets and a variance of 1.1 times theirs.
+    slope_precisions : tuple of float
+    basis : ndarray of shape (d, n_slopes), optional
+        Directions that a leaf is linear in, where these are not the features themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> family = NormalLinear()
+    >>> statistics = family.row_statistics(None, np.array([0.9, 1.0, 1.1])).sum(axis=0)
+    >>> round(float(family.log_evidence(statistics)), 3)
+    -1.429
+    """
+
+    n_slopes: int = 0
+    center: float = 0.0
+    scale: float = 1.0
+    offset_precision: float = 0.1
+    shape: float = 2.0
+    rate: float = 0.1
+    slope_precisions: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+    basis: Floats | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.basis is not None:
+            object.__setattr__(self, "basis", frozen(self.basis))
+
+    __setstate__ = refreeze
+
+    @property
+    def uses_design(self) -> bool:
+        return self.n_slopes > 0
+
+    @property
+    def n_statistics(self) -> int:
+        return (self.n_slopes + 2) * (self.n_slopes + 3) // 2
+
+    def row_statistics(self, design: Floats | None, targets: Any) -> Floats:
+        """Products of all pairs from y and (1, x), with y in standard units.
+
+        Targets (n, 2) are means and variances of targets that are not known exactly; statistics are then expected
+        ones.
+        """
+        known, blur = self._in_standard_units(targets)
+        columns = np.ones((1, len(known)))
+        if self.uses_design:
+            assert design is not None
+            columns = self._columns(design)
+        first, second = _upper_triangle(len(columns))
+        statistics = np.empty((self.n_statistics, len(known)))
+        np.add(known**2, blur, out=statistics[0])
+        np.multiply(columns, known, out=statistics[1 : 1 + len(columns)])
+        np.multiply(columns[first], columns[second], out=statistics[1 + len(columns) :])
+        return statistics.T
+
+    def _in_standard_units(self, targets: Any) -> tuple[Floats, Floats | float]:
+        targets = np.asarray(targets, dtype=np.float64)
+        if targets.ndim == 1:
+            return (targets - self.center) / self.scale, 0.0
+        known, variance = targets.T
+        return (known - self.center) / self.scale, variance / self.scale / self.scale
+
+    def log_evidence(self, statistics: Floats) -> Floats:
+        log_evidence = self._posterior(statistics).log_evidence
+        top = log_evidence.max(axis=-1)
+        return np.asarray(top + np.log(np.exp(log_evidence - top[..., None]).sum(axis=-1)))
+
+    def expected_parameters(self, statistics: Floats) -> Floats:
+        posterior = self._posterior(statistics)
+        weight = posterior.weight
+        precision = weight * posterior.shape[..., None] / posterior.rate
+        scaled = np.sqrt(precision)[..., None] * posterior.mean
+        second = scaled.swapaxes(-1, -2) @ scaled + (weight[..., None, None] * posterior.covariance).sum(axis=-3)
+        rows, columns = _upper_triangle(self.n_slopes + 1)
+        out = np.empty(np.shape(statistics))
+        out[..., 0] = -0.5 * precision.sum(axis=-1)
+        out[..., 1 : 2 + self.n_slopes] = (precision[..., None] * posterior.mean).sum(axis=-2)
+        products = out[..., 2 + self.n_slopes :]
+        np.multiply(second[..., rows, columns], np.where(rows == columns, -0.5, -1.0), out=products)
+        log_variance = (weight * np.log(posterior.rate)).sum(axis=-1) - digamma(posterior.shape)
+        products[..., 0] -= 0.5 * (_LOG_2PI + log_variance) + np.log(self.scale)
+        return out
+
+    def _posterior(self, statistics: Floats) -> _LinearPosterior:
+        """What a leaf believes, for each slope precision."""
+        gram = _unpacked(statistics, self.n_slopes + 2)
+        count, sums, target_sum = gram[..., 1, 1], gram[..., 1, 2:], gram[..., 0, 1]
+        total = self.offset_precision + count
+        # The offset is integrated out first, then the slopes, along axes on which they are independent.
+        by_offset = gram[..., 1, :] / total[..., None]
+        sizes, axes = _eigh(gram[..., 2:, 2:] - sums[..., :, None] * by_offset[..., None, 2:])
+        along = ((gram[..., 0, 2:] - sums * by_offset[..., :1])[..., None, :] @ axes)[..., 0, :]
+        precisions = np.array(self.slope_precisions if self.n_slopes else (1.0,))
+        inverse = 1.0 / (np.maximum(sizes, 0.0)[..., None, :] + precisions[:, None])
+        residual = (gram[..., 0, 0] - target_sum * by_offset[..., 0])[..., None]
+        residual = residual - (inverse @ (along**2)[..., None])[..., 0]
+        rate = self.rate + 0.5 * np.maximum(residual, 0.0)
+        shape = self.shape + 0.5 * count
+        log_evidence = (
+            0.5 * np.log(inverse * precisions[:, None]).sum(axis=-1)
+            - shape[..., None] * np.log(rate)
+            + self.shape * np.log(self.rate)
+            - np.log(len(precisions))
+        )
+        same = gammaln(shape) - gammaln(self.shape) - 0.5 * np.log1p(count / self.offset_precision)
+        log_evidence += (same - count * (0.5 * _LOG_2PI + np.log(self.scale)))[..., None]
+        return _LinearPosterior(log_evidence, shape, rate, total, sums, target_sum, along, axes, inverse)
+
+    def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
+        """No sum of squares is negative."""
+        sizes = np.linalg.eigvalsh(_unpacked(statistics, self.n_slopes + 2))
+        return np.asarray(sizes[..., 0] >= -1e-9 * np.abs(sizes[..., -1]))
+
+    def unexplained_potential(self, statistics: Floats) -> Floats:
+        """Nats to gain if all residuals vanished."""
+        posterior = self._posterior(statistics)
+        return np.asarray(posterior.shape * np.log(posterior.rate.min(axis=-1) / self.rate))
+
+    def counts(self, statistics: Floats) -> Floats:
+        return np.asarray(statistics[..., self.n_slopes + 2])
+
+    def predictive_mean(self, statistics: Floats, membership: Floats, design: Floats) -> Floats:
+        """Mean of the target of each row, shape (n,)."""
+        posterior = self._posterior(statistics)
+        mean = (posterior.weight[..., None, :] @ posterior.mean)[:, 0]
+        return self.center + self.scale * np.asarray((membership * (mean @ self._columns(design))).sum(axis=0))
+
+    def predictive(self, statistics: Floats, membership: Floats, design: Floats) -> Mixture:
+        """Mixture of Student's t over leaves and slope precisions."""
+        posterior = self._posterior(statistics)
+        leaf, precision = np.nonzero(posterior.weight > _NEGLIGIBLE_WEIGHT)
+        weight = posterior.weight[leaf, precision]
+        weight /= np.bincount(leaf, weight)[leaf]
+        columns = self._columns(design)
+        location = posterior.mean[leaf, precision] @ columns
+        variance = posterior.rate[leaf, precision] / posterior.shape[leaf]
+        scale = np.sqrt(variance[:, None] * (1.0 + _quadratic(posterior.covariance[leaf, precision], columns)))
+        dof = 2.0 * posterior.shape[leaf, None]
+        components = StudentT(dof, self.center + self.scale * location, self.scale * scale)
+        return Mixture(weight[:, None] * membership[leaf], components)
+
+    def uncertainty(self, statistics: Floats, membership: Floats, design: Floats) -> Uncertainty:
+        """Variances, in squared units of the targets."""
+        posterior = self._posterior(statistics)
+        weight, columns = posterior.weight, self._columns(design)
+        mean = posterior.mean @ columns
+        leaf_mean = (weight[..., None, :] @ mean)[:, 0]
+        variance = posterior.rate / (posterior.shape - 1.0)[:, None]
+        noise = (weight * variance).sum(axis=1)
+        doubt = (weight * variance)[..., None] * _quadratic(posterior.covariance, columns)
+        doubt = (doubt + weight[..., None] * (mean - leaf_mean[:, None]) ** 2).sum(axis=1)
+        squared = self.scale**2
+        return Uncertainty.of_numbers(membership, self.scale * leaf_mean, squared * noise[:, None], squared * doubt)
+
+    def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
+        """Mean, as a function of the features for linear leaves, and standard deviation about it."""
+        posterior = self._posterior(statistics)
+        mean = self.scale * (posterior.weight @ posterior.mean)
+        mean[0] += self.center
+        deviation = self.scale * np.sqrt(posterior.weight @ posterior.rate / (posterior.shape - 1.0))
+        level = linear(np.append(mean[:1], self._slopes(mean[1:])) if self.uses_design else mean)
+        return f"{names[0]} = {level} ± {deviation:.3g}"
+
+    @property
+    def scan_family(self) -> NormalLinear:
+        return replace(self, n_slopes=1, center=0.0, scale=1.0, basis=None)
+
+    def residuals(self, design: Floats, targets: Any, statistics: Floats) -> Floats:
+        """Means and variances (n, 2) in standard units."""
+        posterior = self._posterior(statistics)
+        known, blur = self._in_standard_units(targets)
+        known = known - (posterior.weight @ posterior.mean) @ self._columns(design)
+        return np.column_stack([known, np.broadcast_to(blur, known.shape)])
+
+    def slope_gains(self, statistics: Floats) -> Floats:
+        """What slopes gain over a constant leaf, shared out by their size."""
+        posterior = self._posterior(statistics)
+        constant = replace(self, n_slopes=0, basis=None)
+        of_constant = np.concatenate([statistics[:, :2], statistics[:, 2 + self.n_slopes, None]], axis=1)
+        gains = np.maximum(self.log_evidence(statistics) - constant.log_evidence(of_constant), 0.0)
+        slopes = np.abs(self._slopes((posterior.weight[..., None, :] @ posterior.mean)[:, 0, 1:]))
+        return np.asarray(gains[:, None] * slopes / np.maximum(slopes.sum(axis=1, keepdims=True), 1e-300))
+
+    def _columns(self, design: Floats) -> Floats:
+        """What the mean of a leaf is linear in: (1 + n_slopes, n), or (1, 1) for constant leaves."""
+        if not self.uses_design:
+            return np.ones((1, 1))
+        return design if self.basis is None else np.concatenate([design[:1], self.basis.T @ design[1:]])
+
+    def _slopes(self, slopes: Floats) -> Floats:
+        """Slopes (..., n_slopes) by feature."""
+        return slopes if self.basis is None else slopes @ self.basis.T
+
+
+class _LinearPosterior(NamedTuple):
+    """Posteriors of leaves (...) for K slope precisions, by the axes on which slopes are independent."""
+
+    log_evidence: Floats
+    shape: Floats
+    rate: Floats
+    total: Floats
+    sums: Floats
+    target_sum: Floats
+    along: Floats
+    axes: Floats
+    inverse: Floats
+
+    @property
+    def weight(self) -> Floats:
+        """Probability of each slope precision, (..., K)."""
+        odds = np.exp(self.log_evidence - self.log_evidence.max(axis=-1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
+
+    @property
+    def mean(self) -> Floats:
+        """Offset and slopes, (..., K, 1 + slopes)."""
+        slopes = (self.along[..., None, :] * self.inverse) @ self.axes.swapaxes(-1, -2)
+        offset = (self.target_sum[..., None] - (slopes @ self.sums[..., None])[..., 0]) / self.total[..., None]
+        return np.concatenate([offset[..., None], slopes], axis=-1)
+
+    @property
+    def covariance(self) -> Floats:
+        """Covariance of offset and slopes over the variance, (..., K, 1 + slopes, 1 + slopes)."""
+        axes = self.axes[..., None, :, :]
+        out = np.empty((*self.inverse.shape[:-1], axes.shape[-1] + 1, axes.shape[-1] + 1))
+        out[..., 1:, 1:] = (axes * self.inverse[..., None, :]) @ axes.swapaxes(-1, -2)
+        mean = (self.sums / self.total[..., None])[..., None, :, None]
+        out[..., 1:, :1] = -out[..., 1:, 1:] @ mean
+        out[..., :1, 1:] = out[..., 1:, :1].swapaxes(-1, -2)
+        out[..., 0, 0] = 1.0 / self.total[..., None] - (out[..., :1, 1:] @ mean)[..., 0, 0]
+        return out
+
+
+def _quadratic(matrices: Floats, columns: Floats) -> Floats:
+    """x' M x for each column x and matrix M (..., p, p): shape (..., n)."""
+    flat = matrices.reshape(-1, *matrices.shape[-2:])
+    # One matrix at a time: all at once would hold p numbers for each row and matrix.
+    each = [(columns * (matrix @ columns)).sum(axis=0) for matrix in flat]
+    return np.array(each).reshape(*matrices.shape[:-2], columns.shape[1])
+
+
+@lru_cache(maxsize=64)
+def _upper_triangle(width: int) -> tuple[Integers, Integers]:
+    return np.triu_indices(width)
+
+
+def _unpacked(packed: Floats, width: int) -> Floats:
+    """Symmetric matrices (..., width, width) from their upper triangles, row by row."""
+    rows, columns = _upper_triangle(width)
+    full = np.empty((*packed.shape[:-1], width, width))
+    full[..., rows, columns] = packed
+    full[..., columns, rows] = packed
+    return full
+
+
+def _eigh(matrices: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues and eigenvectors; small ones without a call for each matrix."""
+    if matrices.shape[-1] <= 1:
+        return matrices.sum(axis=-1), np.ones_like(matrices)
+    sizes, axes = np.linalg.eigh(matrices)
+    return sizes, axes

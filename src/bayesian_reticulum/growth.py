@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .history import Candidate, GrowthEvent, Phase, StoppingReason
 from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted
-from .rows import Rows
+from .rows import Rows, scan_family
 from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
 
 # One split, and three at once: a root with a split on either side.
@@ -25,6 +25,8 @@ _LOOKAHEAD = split_leaf(split_leaf(split_leaf(single_leaf(0), 0, [0.0]), 0, [0.0
 _BINS = 32
 # Activation at one standard deviation from a new split.
 _STIFFNESS = 4.0
+# Directions of most variation of the targets that are scanned, at most.
+_MOST_CONTRASTS = 16
 # Prior precision of a new split for each angle of its hyperplane: weakly bound, but no less so with many features.
 _WEAK_PRECISION = 0.02
 # Branches of each kind that are fitted: up to eight, fewer in wide tables, where each costs more.
@@ -92,6 +94,19 @@ class Site(NamedTuple):
     state: State
     leaf: int
     exchanged: Floats
+
+
+class Grid(NamedTuple):
+    """Thresholds to scan below a leaf that holds `statistics` (k,).
+
+    They are the `edges` (D, E) along `directions` (D, d + 1); where `empty` (D, E), a threshold parts nothing.
+    """
+
+    view: Rows
+    statistics: Floats
+    directions: Floats
+    edges: Floats
+    empty: NDArray[np.bool_]
 
 
 class Branches(NamedTuple):
@@ -369,44 +384,50 @@ def _pruned_once(rows: Rows, state: State) -> tuple[State, int] | None:
 
 def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -> Iterator[Branches]:
     """Candidates from scanned cuts and from looking one level ahead, each fitted with the rest of the tree held."""
-    directions = _directions(view, policy, rng)
+    statistics = site.state.statistics[site.leaf]
+    directions = _directions(view, statistics, policy, rng)
     if not len(directions):
         return
     quantiles = view.quantiles(directions, np.arange(_BINS + 1) / _BINS)
     # Cuts lie between two quantiles; where those are equal there is nothing between them.
     edges = 0.5 * (quantiles[:, :-1] + quantiles[:, 1:])
-    empty = quantiles[:, :-1] == quantiles[:, 1:]
+    grid = Grid(view, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
     everything = np.zeros((1, directions.shape[1]))
     everything[0, 0] = 1.0
-    gains = _scan(view, directions, edges, empty, everything)[0, 0]
+    gains = _scan(grid, everything)[0, 0]
     best_edge = gains.argmax(axis=1)
     best_gain = gains[np.arange(len(directions)), best_edge]
     ranking = np.argsort(-best_gain, kind="stable")
     if not np.isfinite(best_gain[ranking[0]]):
         return
     if _fits(site, _CUT, policy):
-        cuts = _cut(directions, edges, np.arange(len(directions)), best_edge)[ranking[: _n_branches(directions)]]
+        cuts = _cut(grid, np.arange(len(directions)), best_edge)[ranking[: _n_branches(directions)]]
         yield _fit_branches(view, "cut", _CUT, _STIFFNESS * cuts[:, None])
     if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
         yield _fit_branches(view, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
     if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
         scanned = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
-        started = _look_ahead(view, directions[scanned], edges[scanned], empty[scanned], policy, rng)
+        narrow = grid._replace(directions=directions[scanned], edges=edges[scanned], empty=grid.empty[scanned])
+        started = _look_ahead(narrow, policy, rng)
         if len(started):
             yield _fit_branches(view, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
 
 
-def _directions(view: Rows, policy: Policy, rng: np.random.Generator) -> Floats:
+def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.Generator) -> Floats:
     """Directions (D, d + 1) to scan, each with unit spread over the rows in view.
 
-    The features, random directions, and those along which the classes differ most, with and without regard to
-    how the features vary together.
+    The features, random directions, and those along which the targets vary most, with and without regard to how the
+    features vary together.
     """
-    second, cross = view.moments()
+    second, cross, size = view.moments(statistics)
     mean, covariance = _mean_and_covariance(second)
     random = rng.standard_normal((policy.n_directions, len(view.axes))) @ view.axes
-    present = cross[:, 0] > 1.0
+    # What hardly a row has, as a class that is all but absent, tells no direction.
+    present = size > (0.0 if view.family.uses_design else 1.0)
     contrast = (cross[present, 1:] - cross[present, :1] * mean) / second[0, 0]
+    if len(contrast) > _MOST_CONTRASTS:
+        _, sizes, vectors = np.linalg.svd(contrast, full_matrices=False)
+        contrast = sizes[:_MOST_CONTRASTS, None] * vectors[:_MOST_CONTRASTS]
     ridge = covariance + 0.01 * np.eye(len(mean))
     discriminant = np.linalg.solve(ridge, contrast.T).T
     slopes = np.concatenate([view.axes, random, contrast, discriminant])
@@ -423,56 +444,55 @@ def _mean_and_covariance(second: Floats) -> tuple[Floats, Floats]:
     return mean, second[1:, 1:] / second[0, 0] - np.outer(mean, mean)
 
 
-def _scan(view: Rows, directions: Floats, edges: Floats, empty: NDArray[np.bool_], cuts: Floats) -> Floats:
+def _scan(grid: Grid, cuts: Floats) -> Floats:
     """Evidence gained by each hard threshold on either side of each cut: (cuts, 2, D, edges)."""
-    histogram = view.histogram(directions, edges, cuts)
+    histogram = grid.view.histogram(grid.directions, grid.edges, cuts, grid.statistics)
     below = histogram.cumsum(axis=-2)
     above = np.flip(np.flip(histogram, axis=-2).cumsum(axis=-2), axis=-2)
-    log_evidence = view.family.log_evidence
+    log_evidence = scan_family(grid.view.family).log_evidence
     gains = log_evidence(below[..., :-1, :]) + log_evidence(above[..., 1:, :]) - log_evidence(below[..., -1:, :])
     # Cuts that part the rows alike gain alike: rounding must not choose between them.
-    return np.where(empty, -np.inf, np.round(gains, 6))
+    return np.where(grid.empty, -np.inf, np.round(gains, 6))
 
 
 def _n_branches(directions: Floats) -> int:
     return int(max(2, min(_MOST_BRANCHES, _BRANCH_WIDTHS // directions.shape[1])))
 
 
-def _cut(directions: Floats, edges: Floats, direction: Integers, edge: Integers) -> Floats:
-    hyperplanes: Floats = directions[direction].copy()
-    hyperplanes[:, 0] -= edges[direction, edge]
+def _cut(grid: Grid, direction: Integers, edge: Integers) -> Floats:
+    hyperplanes: Floats = grid.directions[direction].copy()
+    hyperplanes[:, 0] -= grid.edges[direction, edge]
     return hyperplanes
 
 
-def _look_ahead(
-    view: Rows, directions: Floats, edges: Floats, empty: NDArray[np.bool_], policy: Policy, rng: np.random.Generator
-) -> Floats:
+def _look_ahead(grid: Grid, policy: Policy, rng: np.random.Generator) -> Floats:
     """The best of some root cuts with the best cut on either side (c, 3, d + 1): chessboards need it."""
+    family, edges = scan_family(grid.view.family), grid.edges
     inner = np.arange(edges.shape[1] // 10, edges.shape[1] - edges.shape[1] // 10)
-    root_direction = rng.integers(len(directions), size=policy.lookahead)
+    root_direction = rng.integers(len(edges), size=policy.lookahead)
     root_edge = inner[rng.integers(len(inner), size=policy.lookahead)]
-    usable = ~empty[root_direction, root_edge]
-    roots = _cut(directions, edges, root_direction[usable], root_edge[usable])
+    usable = ~grid.empty[root_direction, root_edge]
+    roots = _cut(grid, root_direction[usable], root_edge[usable])
     if not len(roots):
-        return np.empty((0, 3, directions.shape[1]))
+        return np.empty((0, 3, grid.directions.shape[1]))
     choice, totals = np.empty((len(roots), 2), dtype=np.int64), np.empty(len(roots))
-    step = max(1, _SCAN_FLOATS // (2 * edges.size * view.family.n_statistics))
+    step = max(1, _SCAN_FLOATS // (2 * edges.size * family.n_statistics))
     for start in range(0, len(roots), step):
         part = slice(start, start + step)
-        gains = _scan(view, directions, edges, empty, roots[part]).reshape(-1, 2, edges.size)
+        gains = _scan(grid, roots[part]).reshape(-1, 2, edges.size)
         choice[part] = gains.argmax(axis=-1)
         totals[part] = gains.max(axis=-1).sum(axis=1)
-    totals += view.family.log_evidence(_root_statistics(view, roots)).sum(axis=1)
-    ranking = np.argsort(-np.round(totals, 6), kind="stable")[: _n_branches(directions)]
+    totals += family.log_evidence(_root_statistics(grid, roots)).sum(axis=1)
+    ranking = np.argsort(-np.round(totals, 6), kind="stable")[: _n_branches(grid.directions)]
     ranking = ranking[np.isfinite(totals[ranking])]
-    sides = [_cut(directions, edges, *np.divmod(choice[ranking, side], edges.shape[1])) for side in (0, 1)]
+    sides = [_cut(grid, *np.divmod(choice[ranking, side], edges.shape[1])) for side in (0, 1)]
     return np.stack([roots[ranking], *sides], axis=1)
 
 
-def _root_statistics(view: Rows, roots: Floats) -> Floats:
+def _root_statistics(grid: Grid, roots: Floats) -> Floats:
     """Statistics left and right of each root cut: (roots, 2, k)."""
     nowhere = np.zeros((1, roots.shape[1]))
-    return view.histogram(nowhere, np.zeros((1, 0)), roots)[:, :, 0, 0]
+    return grid.view.histogram(nowhere, np.zeros((1, 0)), roots, grid.statistics)[:, :, 0, 0]
 
 
 def _fit_branches(view: Rows, kind: str, shape: Shape, started: Floats) -> Branches:

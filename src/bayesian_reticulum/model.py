@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from .families import Family
+from .distributions import ClassDistribution, Mixture
+from .families import Family, LinearFamily
 from .rows import gates
 from .schema import Schema
 from .tree import Floats, Tree, frozen, refreeze
+from .uncertainty import Uncertainty
 
 # A gate goes from 10% to 90% over this much activation.
 _TRANSITION = 2 * np.log(9.0)
 GREY_ZONE = (0.1, 0.9)
 _BLOCK_FLOATS = 1 << 18
 _NAMED_FEATURES = 4
-_NAMED_CLASSES = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +38,7 @@ class Reticulum:
     schema : Schema
         Names and units of the columns.
     targets : tuple of str
-        Names of the classes.
+        Names of the classes, or of the number that is predicted.
     precisions : ndarray of shape (m,)
         Prior precision of each split's slopes, as set by the evidence.
     log_evidence : float
@@ -81,18 +82,19 @@ class Reticulum:
         return frozen(_TRANSITION / np.linalg.norm(self.tree.hyperplanes[:, 1:], axis=1))
 
     @cached_property
-    def leaf_predictions(self) -> Floats:
-        """Posterior predictive mean of each leaf, shape (leaves, k); for classes their probabilities."""
-        return frozen(self.family.predictive_mean(self.statistics))
-
-    @cached_property
     def feature_importances(self) -> Floats:
-        """Evidence that splits gain, shared out among features by the size of their standardised slopes."""
+        """Evidence gained, shared out among features by the size of their standardised slopes; sums to 1.
+
+        A split gains what its two sides are worth more than what they are worth together; a linear leaf, what it is
+        worth more than a constant one.
+        """
         sides = self.tree.shape.sides
         log_evidence = self.family.log_evidence
         left, right = ((sides == side).astype(np.float64) @ self.statistics for side in (1, -1))
         gains = np.maximum(log_evidence(left) + log_evidence(right) - log_evidence(left + right), 0.0)
         importances = gains @ self._shares
+        if self.family.uses_design:
+            importances = importances + cast("LinearFamily", self.family).slope_gains(self.statistics).sum(axis=0)
         total = importances.sum()
         return frozen(importances / total if total > 0 else importances)
 
@@ -102,27 +104,39 @@ class Reticulum:
         slopes = np.abs(self.tree.hyperplanes[:, 1:])
         return frozen(slopes / np.maximum(slopes.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
-    def _memberships(self, X: Any) -> Iterator[tuple[slice, Floats]]:
-        """Blocks of memberships (leaves, n)."""
+    def _blocks(self, X: Any) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Blocks (rows, membership (leaves, n), design (d + 1, n)) of a table (n, d)."""
         size = max(64, min(4096, _BLOCK_FLOATS // (4 * self.tree.n_leaves + self.tree.n_features)))
         for start in range(0, len(X), size):
             part = slice(start, min(start + size, len(X)))
-            block = gates(self.tree.hyperplanes[None], self.tree.shape, self.schema.design(X[part]))
-            yield part, np.exp(block.log_membership[0])
+            design = self.schema.design(X[part])
+            block = gates(self.tree.hyperplanes[None], self.tree.shape, design)
+            yield part, np.exp(block.log_membership[0]), design
 
     def membership(self, X: Any) -> Floats:
         """Probability of each row (n, d) to belong to each leaf, shape (n, leaves)."""
         out = np.empty((len(X), self.tree.n_leaves))
-        for part, membership in self._memberships(X):
+        for part, membership, _ in self._blocks(X):
             out[part] = membership.T
         return out
 
     def predict_mean(self, X: Any) -> Floats:
-        """Mean of the predictive mixture over leaves for each row (n, d); for classes their probabilities (n, k)."""
-        out = np.empty((len(X), self.leaf_predictions.shape[1]))
-        for part, membership in self._memberships(X):
-            np.dot(membership.T, self.leaf_predictions, out=out[part])
+        """Mean of the target of each row (n, d): for classes their probabilities (n, classes), for numbers (n,)."""
+        nobody = np.zeros((self.tree.n_leaves, 0)), np.zeros((self.tree.n_features + 1, 0))
+        out = np.empty((len(X), *self.family.predictive_mean(self.statistics, *nobody).shape[1:]))
+        for part, membership, design in self._blocks(X):
+            out[part] = self.family.predictive_mean(self.statistics, membership, design)
         return out
+
+    def predict_distribution(self, X: Any) -> Mixture | ClassDistribution:
+        """Distribution of the target of each row (n, d); that of class codes where the target is a class."""
+        return self.family.predictive(self.statistics, self.membership(X).T, self.schema.design(X))
+
+    def predict_uncertainty(self, X: Any) -> Uncertainty:
+        """Uncertainty of the target of each row (n, d), by where it comes from."""
+        return Uncertainty.joined(
+            self.family.uncertainty(self.statistics, membership, design) for _, membership, design in self._blocks(X)
+        )
 
     def __repr__(self) -> str:
         return f"<Reticulum: {self._size()}, log evidence {self.log_evidence:.1f}>"
@@ -153,12 +167,20 @@ class Reticulum:
             stack.append((left, f"{indent}├─ left  ", f"{indent}│  "))
 
     def _describe_activation(self, split: int) -> str:
-        hyperplane, shares = self.hyperplanes[split], self._shares[split]
+        return self._describe_linear(self.tree.hyperplanes[split])
+
+    def _describe_linear(self, coefficients: Floats) -> str:
+        """A linear function of the standardised features, in the units of the table: its largest terms."""
+        if len(coefficients) == 1:
+            return f"{coefficients[0]:.4g}"
+        own = self.schema.in_original_units(coefficients[None])[0]
+        sizes = np.abs(coefficients[1:])
+        shares = sizes / max(sizes.sum(), np.finfo(float).tiny)
         ranked = np.argsort(-shares, kind="stable")
         named = [j for j in ranked[:_NAMED_FEATURES] if shares[j] > 0]
-        terms = [f"{hyperplane[0]:.4g}"]
+        terms = [f"{own[0]:.4g}"]
         for j in named:
-            slope, name = hyperplane[1 + j], _printable(self.schema.names[j]) or f"x{j}"
+            slope, name = own[1 + j], _printable(self.schema.names[j]) or f"x{j}"
             terms.append(f"{'-' if slope < 0 else '+'} {abs(slope):.3g} {name}")
         rest = [j for j in ranked[_NAMED_FEATURES:] if shares[j] > 0]
         if rest:
@@ -167,15 +189,9 @@ class Reticulum:
         return " ".join(terms)
 
     def _describe_leaf(self, leaf: int) -> str:
-        probabilities = self.leaf_predictions[leaf]
-        shown = np.arange(len(probabilities))
-        if len(shown) > _NAMED_CLASSES:
-            shown = np.sort(np.argsort(-probabilities, kind="stable")[:_NAMED_CLASSES])
-        parts = [f"{_printable(self.targets[k])} {probabilities[k]:.3f}" for k in shown]
-        if len(shown) < len(probabilities):
-            hidden = len(probabilities) - len(shown)
-            parts.append(f"{hidden} other{'s' * (hidden != 1)} {1 - probabilities[shown].sum():.3f}")
-        return f"{', '.join(parts)}  (n = {self.family.counts(self.statistics[leaf]):.1f})"
+        names = [_printable(name) for name in self.targets]
+        told = self.family.describe(self.statistics[leaf], names, self._describe_linear)
+        return f"{told}  (n = {self.family.counts(self.statistics[leaf]):.1f})"
 
 
 def _printable(name: str) -> str:

@@ -51,15 +51,13 @@ def penalty(hyperplanes: Floats, precisions: Floats) -> Floats:
 
 def bound(family: Family, statistics: Floats, at: Pass) -> Floats:
     """J(w, S) of each tree of a stack, from the pass made at w and S = `statistics`."""
-    expected = family.expected_parameters(statistics)
-    divergence = (expected * statistics).sum(axis=-1) - family.log_evidence(statistics)
+    divergence = (at.expected * statistics).sum(axis=-1) - family.log_evidence(statistics)
     return np.asarray(at.log_normalizer - divergence.sum(axis=-1))
 
 
 def free_energy(family: Family, statistics: Floats, at: Pass) -> Floats:
     """F(r, w) of each tree of a stack, with r the responsibilities of the pass made at w and S = `statistics`."""
-    expected = family.expected_parameters(statistics)
-    divergence = (expected * at.statistics).sum(axis=(-1, -2)) - at.log_normalizer
+    divergence = (at.expected * at.statistics).sum(axis=(-1, -2)) - at.log_normalizer
     return np.asarray(family.log_evidence(at.statistics).sum(axis=-1) - divergence)
 
 
@@ -205,7 +203,7 @@ class _Ascent:
         if at.observed is not None and not self.fixed:
             self._renew_metric(trees, at)
         change = at.statistics - self.statistics[trees]
-        push = family.expected_parameters(at.statistics) - family.expected_parameters(self.statistics[trees])
+        push = family.expected_parameters(at.statistics) - at.expected
         promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees, at)
         settled = promise < effort.tolerance
         self.wants_information[trees] = (promise > _NEAR) & (not self.fixed)
@@ -291,6 +289,7 @@ def _flat(array: Floats) -> Floats:
 def _of(at: Pass, trees: Any) -> Pass:
     """A pass of some trees of a stack."""
     return Pass(
+        at.expected[trees],
         at.log_normalizer[trees],
         at.statistics[trees],
         at.gradient[trees],

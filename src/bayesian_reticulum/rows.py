@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from scipy import sparse
 
-from .families import Family
+from .families import Family, LinearFamily
 from .schema import Schema, identity_schema, weighted_quantiles
 from .tree import Floats, Integers, Shape
 
@@ -34,6 +34,11 @@ _PRODUCT_FLOATS = 1 << 19
 _QUANTILE_FLOATS = 1 << 21
 # A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
 _NEGLIGIBLE_SHARE = 1e-3
+
+
+def scan_family(family: Family) -> Family:
+    """The family of the statistics in a `histogram`."""
+    return cast("LinearFamily", family).scan_family if family.uses_design else family
 
 
 class Gates(NamedTuple):
@@ -108,6 +113,8 @@ class Pass:
 
     Attributes
     ----------
+    expected : ndarray of shape (c, leaves, k)
+        E_q of the natural parameters at the given leaf statistics.
     log_normalizer : ndarray of shape (c,)
         Sum over rows of weight * log sum_leaf membership * exp(E_q[log p(y | leaf)]).
     statistics : ndarray of shape (c, leaves, k)
@@ -118,11 +125,25 @@ class Pass:
         Information of each split: what the rows tell, and what they would tell if leaves were known.
     """
 
+    expected: Floats
     log_normalizer: Floats
     statistics: Floats
     gradient: Floats
     observed: Floats | None = None
     complete: Floats | None = None
+
+
+class Moments(NamedTuple):
+    """Sums over rows of products of (1, x) with itself, and with what may vary along a good direction.
+
+    The latter are the row statistics or, where leaves are linear, the residuals, their products with x and their
+    absolute values. `second` has shape (d + 1, d + 1), `cross` (q, d + 1), and `size`, the sums of their absolute
+    values, (q,).
+    """
+
+    second: Floats
+    cross: Floats
+    size: Floats
 
 
 class Rows(Protocol):
@@ -155,16 +176,20 @@ class Rows(Protocol):
         """
         ...
 
-    def moments(self) -> tuple[Floats, Floats]:
-        """Second moments of (1, x), shape (d + 1, d + 1), and of the statistics with (1, x), shape (k, d + 1)."""
+    def moments(self, statistics: Floats) -> Moments:
+        """Sums of products of features and targets, as seen by a leaf that holds `statistics` (k,)."""
         ...
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
         """Weighted quantiles of the rows along directions (D, d + 1); shape (D, probabilities)."""
         ...
 
-    def histogram(self, directions: Floats, edges: Floats, cuts: Floats) -> Floats:
-        """Statistics by bin of each direction, on the left and right of each hard cut; (cuts, 2, D, bins, k)."""
+    def histogram(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
+        """Statistics by bin of each direction, on the left and right of each hard cut; (cuts, 2, D, bins, k).
+
+        They are those of the `scan_family`: where leaves are linear, of the residuals from a leaf that holds
+        `statistics` (k,).
+        """
         ...
 
     def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Rows:
@@ -224,7 +249,11 @@ class NumpyRows:
 
     def _read(self, start: int, stop: int) -> tuple[Floats, Floats]:
         part: Any = slice(start, stop) if self._chosen is None else self._chosen[start:stop]
-        return self._schema.design(self._X[part]), self.family.row_statistics(None, self._targets[part])
+        design = self._schema.design(self._X[part])
+        return design, self.family.row_statistics(design, self._targets[part])
+
+    def _targets_of(self, part: slice) -> Any:
+        return self._targets[part if self._chosen is None else self._chosen[part]]
 
     def _blocks(self, floats_per_row: int) -> Iterator[tuple[slice, Floats, Floats]]:
         """Blocks (rows, design, T) so small that `floats_per_row` scratch floats each stay in cache."""
@@ -242,7 +271,8 @@ class NumpyRows:
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
         c, m, width = hyperplanes.shape
         leaves, k = m + 1, self.family.n_statistics
-        expected = self.family.expected_parameters(statistics).reshape(c * leaves, k)
+        expected = self.family.expected_parameters(statistics)
+        parameters = expected.reshape(c * leaves, k)
         log_normalizer = np.zeros(c)
         new_statistics = np.zeros((c, leaves, k))
         gradient = np.zeros((c, m, width))
@@ -251,7 +281,7 @@ class NumpyRows:
             weights = self._weights[part]
             n = len(weights)
             _, gate, joint = gates(hyperplanes, shape, design)
-            joint += (expected @ T.T).reshape(c, leaves, n)
+            joint += (parameters @ T.T).reshape(c, leaves, n)
             responsibility, log_total = self._normalise(joint, part)
             log_normalizer += log_total @ weights
             responsibility *= weights
@@ -265,8 +295,9 @@ class NumpyRows:
                 observed = complete - left * (1 - gate - share) + gate * slope * (1 - reached / weights)
                 _add_information(packed, design, np.stack([observed, complete]).reshape(2 * c * m, n))
         if packed is None:
-            return Pass(log_normalizer, new_statistics, gradient)
-        return Pass(log_normalizer, new_statistics, gradient, *_unpack(packed, width).reshape(2, c, m, width, width))
+            return Pass(expected, log_normalizer, new_statistics, gradient)
+        information_matrices = _unpack(packed, width).reshape(2, c, m, width, width)
+        return Pass(expected, log_normalizer, new_statistics, gradient, *information_matrices)
 
     def _normalise(self, joint: Floats, part: slice) -> tuple[Floats, Floats]:
         """Responsibilities (in place) and log sums of log joints (c, leaves, n) of membership and likelihood."""
@@ -322,14 +353,24 @@ class NumpyRows:
         chosen = seen if self._chosen is None else self._chosen[seen]
         return NumpyRows(self._X, self._targets, self.family, weights, self._schema, axes=self.axes, _chosen=chosen)
 
-    def moments(self) -> tuple[Floats, Floats]:
+    def moments(self, statistics: Floats) -> Moments:
         width = self.n_features + 1
-        second, cross = np.zeros((width, width)), np.zeros((self.family.n_statistics, width))
+        second = np.zeros((width, width))
+        cross: Any = 0.0
+        size: Any = 0.0
         for part, design, T in self._blocks(2 * width):
             weighted = design * self._mass[part]
+            varying = self._varying(part, design, T, statistics)
             second += weighted @ design.T
-            cross += (weighted @ T).T
-        return second, cross
+            cross = cross + varying @ weighted.T
+            size = size + np.abs(varying) @ self._mass[part]
+        return Moments(second, cross, size)
+
+    def _varying(self, part: slice, design: Floats, T: Floats, statistics: Floats) -> Floats:
+        if not self.family.uses_design:
+            return T.T
+        residual = cast("LinearFamily", self.family).residuals(design, self._targets_of(part), statistics)[:, 0]
+        return np.concatenate([residual * design, np.abs(residual[None])])
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
         # A few directions at a time: their values are all that is ever kept for each row.
@@ -343,15 +384,30 @@ class NumpyRows:
             values[part] = (directions @ design).T
         return weighted_quantiles(values, self._mass, probabilities)
 
-    def histogram(self, directions: Floats, edges: Floats, cuts: Floats) -> Floats:
-        k, groups = self.family.n_statistics, 2 * len(cuts)
-        out = np.zeros((len(directions) * (edges.shape[1] + 1), groups * k))
+    def histogram(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
+        k, groups = scan_family(self.family).n_statistics, 2 * len(cuts)
+        out = np.zeros((len(directions), edges.shape[1] + 1, groups * k))
         for part, design, T in self._blocks(len(directions) + groups * k):
-            weighted = T * self._mass[part][:, None]
             left = (cuts @ design > 0).T
-            sides = np.stack([left, ~left], axis=2).reshape(len(T), groups, 1)
-            out += _bins(directions, edges, design).T @ (sides * weighted[:, None]).reshape(len(T), groups * k)
+            sides = np.stack([left, ~left], axis=2).reshape(len(T), groups, 1) * self._mass[part, None, None]
+            for along, own in self._scanned(part, directions, design, T, statistics):
+                sums = _bins(directions[along], edges[along], design).T @ (sides * own[:, None]).reshape(len(T), -1)
+                out[along] += sums.reshape(out[along].shape)
         return out.reshape(len(directions), -1, len(cuts), 2, k).transpose(2, 3, 0, 1, 4)
+
+    def _scanned(
+        self, part: slice, directions: Floats, design: Floats, T: Floats, statistics: Floats
+    ) -> Iterator[tuple[slice, Floats]]:
+        """Directions with the statistics that a scan along them needs: the same for all, or for each its own."""
+        family = self.family
+        if not family.uses_design:
+            yield slice(None), T
+            return
+        linear = cast("LinearFamily", family)
+        residuals = linear.residuals(design, self._targets_of(part), statistics)
+        for index, values in enumerate(directions @ design):
+            columns = np.stack([design[0], values])
+            yield slice(index, index + 1), linear.scan_family.row_statistics(columns, residuals)
 
     def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> NumpyRows:
         if shape.n_splits == 0:
@@ -393,6 +449,10 @@ class NumpyRows:
             grey += (reach * ((gate[0] > low) & (gate[0] < high))).sum(axis=1)
             all_ += reach.sum(axis=1)
         return grey / np.maximum(all_, np.finfo(float).tiny)
+
+    def believing(self, family: Family) -> NumpyRows:
+        """The same rows with leaves of another family."""
+        return NumpyRows(self._X, self._targets, family, self._weights, self._schema, axes=self.axes)
 
     def narrowed(self) -> tuple[NumpyRows, Floats]:
         """Rows with fewer columns than these, for tables with more columns than rows, and the way back.
