@@ -5,12 +5,106 @@ A new family joins `FAMILIES` and is held to every law in `test_families.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
+from scipy.special import betainc, digamma, gammaln
 
+from bayesian_reticulum.distributions import Mixture
 from bayesian_reticulum.families import DirichletCategorical, NormalLinear
 from bayesian_reticulum.testing import Case
-from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
+from bayesian_reticulum.tree import Floats, Integers, Tree, single_leaf, split_leaf
+from bayesian_reticulum.uncertainty import Uncertainty
+
+
+@dataclass(frozen=True, eq=False)
+class NegativeBinomial:
+    """Counts of what happens at a rate that is Gamma(shape, rate) distributed; shape (C, 1) each."""
+
+    shape: Floats
+    rate: Floats
+    is_discrete = True
+
+    @property
+    def mean(self) -> Floats:
+        return self.shape / self.rate
+
+    @property
+    def variance(self) -> Floats:
+        return self.mean * (1 + 1 / self.rate)
+
+    def logpdf(self, y: Floats) -> Floats:
+        # What is no count is left to the mixture.
+        y = np.maximum(y, 0.0)
+        log_shares = self.shape * np.log(self.rate / (1 + self.rate)) - y * np.log1p(self.rate)
+        return gammaln(y + self.shape) - gammaln(self.shape) - gammaln(y + 1) + log_shares
+
+    def cdf(self, y: Floats) -> Floats:
+        return betainc(self.shape, np.maximum(y, 0.0) + 1, self.rate / (1 + self.rate))
+
+    def draw(self, components: Integers, rows: Integers, rng: np.random.Generator) -> Floats:
+        rate = self.rate[components, 0]
+        return rng.negative_binomial(self.shape[components, 0], rate / (1 + rate)).astype(np.float64)
+
+    def __getitem__(self, rows: Any) -> NegativeBinomial:
+        return self
+
+
+@dataclass(frozen=True)
+class GammaPoisson:
+    """Counts with a Gamma prior of their rate: a family with whole numbers as targets.
+
+    Statistics are the number of rows, the sum of counts, and that of log y!, whose parameter is -1 for all rates.
+    """
+
+    shape: float = 1.0
+    rate: float = 1.0
+    uses_design = False
+    n_statistics = 3
+
+    def row_statistics(self, design: Floats | None, targets: Any) -> Floats:
+        y = np.asarray(targets, dtype=np.float64)
+        return np.column_stack([np.ones(len(y)), y, gammaln(y + 1)])
+
+    def _posterior(self, statistics: Floats) -> tuple[Floats, Floats]:
+        return self.shape + statistics[..., 1], self.rate + statistics[..., 0]
+
+    def log_evidence(self, statistics: Floats) -> Floats:
+        shape, rate = self._posterior(statistics)
+        prior = self.shape * np.log(self.rate) - gammaln(self.shape)
+        return prior + gammaln(shape) - shape * np.log(rate) - statistics[..., 2]
+
+    def expected_parameters(self, statistics: Floats) -> Floats:
+        shape, rate = self._posterior(statistics)
+        return np.stack([-shape / rate, digamma(shape) - np.log(rate), -np.ones_like(rate)], axis=-1)
+
+    def are_possible(self, statistics: Floats) -> Any:
+        return (statistics >= 0).all(axis=-1)
+
+    def unexplained_potential(self, statistics: Floats) -> Floats:
+        return np.maximum(-self.log_evidence(statistics), 0.0)
+
+    def counts(self, statistics: Floats) -> Floats:
+        return statistics[..., 0]
+
+    def predictive_mean(self, statistics: Floats, membership: Floats, design: Floats) -> Floats:
+        shape, rate = self._posterior(statistics)
+        return (shape / rate) @ membership
+
+    def predictive(self, statistics: Floats, membership: Floats, design: Floats) -> Mixture:
+        shape, rate = self._posterior(statistics)
+        return Mixture(membership, NegativeBinomial(shape[:, None], rate[:, None]))
+
+    def uncertainty(self, statistics: Floats, membership: Floats, design: Floats) -> Uncertainty:
+        shape, rate = self._posterior(statistics[:, None])
+        return Uncertainty.of_numbers(membership, shape / rate, shape / rate, shape / rate**2)
+
+    def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
+        shape, rate = self._posterior(statistics)
+        return f"{names[0]} about {shape / rate:.3g}"
 
 
 def _categorical(*prior: float) -> Case:
@@ -28,6 +122,8 @@ FAMILIES = {
     "three classes, small prior": _categorical(0.5, 0.05, 0.5),
     "seven classes": _categorical(*7 * [0.5]),
     "one class": _categorical(2.0),
+    "counts": Case(GammaPoisson(), lambda rng, n: rng.poisson(2.0, size=n)),
+    "counts, other prior": Case(GammaPoisson(30.0, 0.2), lambda rng, n: rng.poisson(300.0, size=n)),
     "constant": _normal(),
     "constant, other prior": _normal(center=1e3, scale=1e-2, offset_precision=2.0, shape=1.5, rate=3.0),
     "constant, targets far from the prior": _normal(spread=30.0, rate=1e-3),

@@ -9,37 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtri, stdtr, stdtrit
+from scipy.special import stdtr
 from sklearn.utils import check_random_state
 
+from .quantiles import log_student_density, solved, student_solver
 from .tree import Floats, Integers, frozen, refreeze
 
 _BLOCK_FLOATS = 1 << 15
 _ROUNDING = 4 * np.finfo(float).eps
-_TOLERANCE, _ROUGH_TOLERANCE = 1e-10, 1e-4
 _LARGEST = float(np.finfo(float).max)
-
-# A step of inverse interpolation nearly always ends within the first few. After these, each second step halves the
-# bracket, in turns as numbers and as floats in their order, of which 64 halvings leave nothing between.
-_FREE_STEPS = 6
-_MOST_STEPS = _FREE_STEPS + 4 * 66
-
-# Tables of log tails have cells of equal length in each octave of 1 + |z|.
-_CELL_BITS, _OCTAVES = 5, 24
-_FRACTION_BITS = 52 - _CELL_BITS
-_ONE = 1023 << 52
-_LOG_NOTHING = -700.0
-_PAIRS_WORTH_A_TABLE = 500
-_FAR_APART = 8.0
-# Tails below this share of the probability asked for are taken from the table.
-_NEGLIGIBLE = 1e-13
-
-_Evaluate = Callable[[Floats, Integers], tuple[Floats, Floats]]
 
 
 class Components(Protocol):
@@ -130,7 +112,7 @@ class StudentT:
             return np.asarray(self.scale**2 * factor)
 
     def logpdf(self, y: Floats) -> Floats:
-        return _log_student_density(self.dof, self._standardised(y)) - np.log(self.scale)
+        return log_student_density(self.dof, self._standardised(y)) - np.log(self.scale)
 
     def cdf(self, y: Floats) -> Floats:
         z = self._standardised(y)
@@ -239,10 +221,7 @@ class Mixture:
         levels, is_scalar = _checked_levels(q)
         result = np.empty((len(self), len(levels)))
         inner = np.where((levels > 0) & (levels < 1), levels, 0.5)
-        if isinstance(self.components, StudentT):
-            solve = _student_solver(self.components.dof, inner, result.size)
-        else:
-            solve = _solve_counts if self.components.is_discrete else _solve_numbers
+        solve = _solver(self.components, inner, result.size)
         for place, weights, components, columns in self._blocks(len(levels)):
             result.flat[place] = solve(weights, components, inner[columns], columns)
         result[:, levels == 0] = 0.0 if self.components.is_discrete else -np.inf
@@ -256,7 +235,7 @@ class Mixture:
 
     def sample(self, n: int, random_state: Any = None) -> Floats:
         """`n` draws for each row, shape (rows, n)."""
-        rng = _generator(random_state)
+        rng = generator(random_state)
         chosen = _choose(_cumulated(self.weights.T), n, rng)
         rows = np.broadcast_to(np.arange(len(self))[:, None], chosen.shape)
         return self.components.draw(chosen, rows, rng)
@@ -377,7 +356,7 @@ class ClassDistribution:
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[Any]:
         """`n` labels for each row, shape (rows, n)."""
-        return np.asarray(self.classes[_choose(_cumulated(self.probabilities), n, _generator(random_state))])
+        return np.asarray(self.classes[_choose(_cumulated(self.probabilities), n, generator(random_state))])
 
     def __getitem__(self, rows: Any) -> ClassDistribution:
         rows = np.atleast_1d(rows) if isinstance(rows, int | np.integer) else rows
@@ -447,7 +426,7 @@ def _ends(level: float) -> Floats:
     return np.array([(1.0 - level) / 2, (1.0 + level) / 2])
 
 
-def _generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: Any) -> np.random.Generator:
     """A Generator from anything that scikit-learn takes as a random state."""
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -490,6 +469,14 @@ def _cumulative(weights: Floats, components: Components, y: Floats) -> Floats:
     return np.where(is_count, total, y > 0)
 
 
+def _solver(components: Components, levels: Floats, n_pairs: int) -> Callable[..., Floats]:
+    """What finds quantiles from weights (C, p), components of p pairs of a row and a level, these, and their places."""
+    if not isinstance(components, StudentT):
+        return _solve_counts if components.is_discrete else _solve_numbers
+    solve = student_solver(components.dof, levels, n_pairs)
+    return lambda weights, own, q, columns: solve(weights, own.location, own.scale, q, columns)
+
+
 def _solve_counts(weights: Floats, components: Components, q: Floats, columns: Integers) -> Floats:
     """The smallest whole number whose cdf is at least q."""
     low, high = np.full(len(q), -1.0), np.ceil(_beyond(weights, components, q, 1.0))
@@ -507,7 +494,7 @@ def _solve_numbers(weights: Floats, components: Components, q: Floats, columns: 
         return _cumulative(some, part, x), np.exp(_log_density(some, part, x))
 
     low, high = _beyond(weights, components, q, -1.0), _beyond(weights, components, q, 1.0)
-    return _solve(evaluate, q, 0.5 * low + 0.5 * high, low, high)
+    return solved(evaluate, q, 0.5 * low + 0.5 * high, low, high)
 
 
 def _beyond(weights: Floats, components: Components, q: Floats, side: float) -> Floats:
@@ -523,187 +510,3 @@ def _beyond(weights: Floats, components: Components, q: Floats, side: float) -> 
                 break
             x = np.where(is_short, np.clip(mean + side * spread * factor, -_LARGEST, _LARGEST), x)
     return np.asarray(x)
-
-
-def _solve(evaluate: _Evaluate, q: Floats, x: Floats, low: Floats, high: Floats, is_rough: bool = False) -> Floats:
-    """x between low and high where the cdf is q.
-
-    `evaluate` gives the cdf and its slope at some x of some rows. The cdf is taken as a normal score, which makes a
-    line of a bell; each step follows the cubic through the last two points and their slopes. A rough solution is that
-    of a last step which has not been evaluated.
-    """
-    result, rows = x.copy(), np.arange(len(q))
-    goal, precision = ndtri(q), _ROUGH_TOLERANCE if is_rough else _TOLERANCE
-    tolerance = np.maximum(precision * np.minimum(q, 1.0 - q), 0.5 * _ROUNDING * q)
-    x_before, score_before, ratio_before = np.full((3, len(q)), np.nan)
-    with np.errstate(all="ignore"):
-        for step in range(_MOST_STEPS):
-            cdf, slope = evaluate(x, rows)
-            is_low = cdf < q
-            low, high = np.where(is_low, x, low), np.where(is_low, high, x)
-            score = ndtri(cdf)
-            ratio = np.exp(-0.5 * score**2) / (np.sqrt(2 * np.pi) * slope)
-            run = score - score_before
-            t = (goal - score_before) / run
-            cubic = (x_before - x) * (1 + 2 * t) * (1 - t) ** 2 + run * t * (t - 1) * (
-                (t - 1) * ratio_before + t * ratio
-            )
-            # Far from both points, as before there are two, a cubic is no guide.
-            proposal = x + np.where(np.abs(t - 1) < 1, cubic, ratio * (goal - score))
-            is_inside, is_wide = (low < proposal) & (proposal < high), np.nextafter(low, np.inf) < high
-            result[rows] = np.where(is_inside, proposal, x) if is_rough else np.where(is_wide, x, high)
-            is_open = is_wide & (np.abs(cdf - q) > tolerance)
-            if not is_open.any():
-                break
-            is_inside &= step < _FREE_STEPS or step % 2 == 1
-            middle = _middle_float(low, high) if step % 4 == 2 else 0.5 * low + 0.5 * high
-            after = np.where(is_inside, proposal, middle)
-            rows, state = rows[is_open], np.stack([q, goal, tolerance, low, high, x, score, ratio, after])[:, is_open]
-            q, goal, tolerance, low, high, x_before, score_before, ratio_before, x = state
-    return result
-
-
-def _middle_float(low: Floats, high: Floats) -> Floats:
-    """The float with as many floats below it, down to low, as above it, up to high."""
-    negative = np.int64(np.iinfo(np.int64).min)
-    places = [np.where((bits := x.view(np.int64)) < 0, negative - bits, bits) for x in (low, high)]
-    middle = (places[0] >> 1) + (places[1] >> 1) + (places[0] & places[1] & 1)
-    return np.asarray(np.where(middle < 0, negative - middle, middle).view(np.float64))
-
-
-def _log_student_density(dof: Floats, z: Floats) -> Floats:
-    # The difference of log gammas loses all its digits where they are large.
-    series = -0.5 * np.log(2 * np.pi) - 1 / (4 * dof) + 1 / (24 * dof**3) - 1 / (20 * dof**5)
-    few = np.minimum(dof, 100.0)
-    norm = np.where(dof < 100, gammaln((few + 1) / 2) - gammaln(few / 2) - 0.5 * np.log(few * np.pi), series)
-    size = np.abs(z) / np.sqrt(dof)
-    with np.errstate(divide="ignore"):
-        log_square = np.where(size < 1e8, np.log1p(np.minimum(size, 1e8) ** 2), 2 * np.log(size))
-    return np.asarray(norm - 0.5 * (dof + 1) * log_square)
-
-
-def _student_solver(
-    dof: Floats, levels: Floats, n_pairs: int
-) -> Callable[[Floats, Components, Floats, Integers], Floats]:
-    """Quantiles of mixtures of Student's t, by tables of their tails and then exactly.
-
-    An exact tail costs ten times one of a table, whose answer the exact ones nearly always need but confirm. All is
-    done in the lower half, as whose mirror image the upper half keeps its digits.
-    """
-    lesser = np.minimum(levels, 1.0 - levels)
-    is_table = n_pairs >= _PAIRS_WORTH_A_TABLE and lesser.min() > 1e-100
-    look_up = _tail_tables(dof) if is_table else None
-    scores = stdtrit(dof, lesser)
-    # What is too far out for SciPy comes as an infinity.
-    is_known = np.isfinite(scores) & (scores <= 0)
-    scores = np.where(is_known, scores, -1e165)
-    least, most = scores * (1 + 1e-6) - 1e-9, np.where(is_known, scores * (1 - 1e-6) + 1e-9, 0.0)
-
-    def solve(weights: Floats, components: Components, q: Floats, columns: Integers) -> Floats:
-        assert isinstance(components, StudentT)
-        sign = np.where(q > 0.5, -1.0, 1.0)
-        q = lesser[columns]
-        location = np.broadcast_to(components.location * sign, weights.shape)
-        scale = np.broadcast_to(components.scale, weights.shape)
-
-        def evaluate(x: Floats, rows: Integers, is_exact: bool = True) -> tuple[Floats, Floats]:
-            weight, center, width, goal = weights, location, scale, q
-            if len(rows) < len(q):
-                weight, center, width = (array.take(rows, axis=1) for array in (weights, location, scale))
-                goal = q[rows]
-            z = (x - center) / width
-            if look_up is not None:
-                tail, density = look_up(z)
-            else:
-                tail, density = np.full(z.shape, 0.5), np.exp(_log_student_density(dof, z))
-            if is_exact:
-                stdtr(dof, -np.abs(z), out=tail, where=weight * tail > _NEGLIGIBLE * goal)
-            np.subtract(1.0, tail, out=tail, where=z > 0)
-            tail *= weight
-            density *= weight
-            density /= width
-            return tail.sum(axis=0), density.sum(axis=0)
-
-        with np.errstate(all="ignore"):
-            ends = (location + scale * end.take(columns, axis=1) for end in (least, most))
-            low, high = (np.where(weights > 0, end, fill) for end, fill in zip(ends, (np.inf, -np.inf), strict=True))
-            low = np.maximum(np.nextafter(low.min(axis=0), -np.inf), -_LARGEST)
-            high = np.minimum(high.max(axis=0), _LARGEST)
-            middle = (weights * location).sum(axis=0)
-            within = weights * scale**2
-            between = (weights * (location - middle) ** 2).sum(axis=0)
-            x = middle - np.sqrt((within * scores.take(columns, axis=1) ** 2).sum(axis=0) + between * ndtri(q) ** 2)
-            apart = np.flatnonzero(between > _FAR_APART * within.sum(axis=0))
-            x[apart] = _step_quantile(weights[:, apart], location[:, apart], scale[:, apart], q[apart])
-            x = np.where((low < x) & (x < high), x, 0.5 * low + 0.5 * high)
-        if look_up is not None:
-            x = _solve(partial(evaluate, is_exact=False), q, x, low, high, is_rough=True)
-        return sign * _solve(evaluate, q, x, low, high)
-
-    return solve
-
-
-def _step_quantile(weights: Floats, location: Floats, scale: Floats, q: Floats) -> Floats:
-    """The quantile, nearly, of bells that do not overlap: that of the one it falls into."""
-    order = np.argsort(location, axis=0)
-    reached = np.cumsum(np.take_along_axis(weights, order, axis=0), axis=0)
-    place = np.minimum((reached < q).sum(axis=0), len(weights) - 1)
-    columns = np.arange(len(q))
-    bell = order[place, columns], columns
-    share = 1.0 - (reached[place, columns] - q) / weights[bell]
-    return np.asarray(location[bell] + scale[bell] * ndtri(np.clip(share, 1e-9, 1 - 1e-9)))
-
-
-def _tail_tables(dof: Floats) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """Student's t tail beyond |z| and its density at z, for z of shape (C, n), to about 1e-10 of the tail.
-
-    A table holds quintics of the log tail, which meet its value and first two derivatives at the ends of each cell.
-    """
-    kinds, kind = np.unique(dof[:, 0], return_inverse=True)
-    n_cells = _OCTAVES << _CELL_BITS
-    nodes = np.arange(n_cells + 1)
-    z = (_ONE + (nodes << _FRACTION_BITS)).view(np.float64) - 1.0
-    tail = stdtr(kinds[:, None], -z)
-    has_tail = tail > 1e-290
-    tail = np.where(has_tail, tail, 1.0)
-    hazard = np.exp(_log_student_density(kinds[:, None], z)) / tail
-    bend = hazard * ((kinds[:, None] + 1) * z / (kinds[:, None] + z**2) - hazard)
-    width = 2.0 ** ((nodes[:-1] >> _CELL_BITS) - _CELL_BITS)
-    (a, b), (da, db), (ea, eb) = (
-        (f[:, :-1] * width**power, f[:, 1:] * width**power) for power, f in enumerate((np.log(tail), -hazard, bend))
-    )
-    rise = b - a
-    quintic = [
-        a,
-        da,
-        ea / 2,
-        10 * rise - 6 * da - 4 * db - 1.5 * ea + 0.5 * eb,
-        -15 * rise + 8 * da + 7 * db + 1.5 * ea - eb,
-        6 * rise - 3 * da - 3 * db - 0.5 * ea + 0.5 * eb,
-    ]
-    is_inside = has_tail[:, 1:] & has_tail[:, :-1]
-    table = [
-        np.where(is_inside, c * 2.0 ** (power * _CELL_BITS), 0.0 if power else _LOG_NOTHING).reshape(-1)
-        for power, c in enumerate(quintic)
-    ]
-    start = (kind.reshape(-1, 1) * n_cells) - (1023 << _CELL_BITS)
-
-    def look_up(z: Floats) -> tuple[Floats, Floats]:
-        # The leading bits of 1 + |z| are the number of its cell, and those that follow its place there.
-        bits = (np.minimum(np.abs(z), 2.0**_OCTAVES - 1.5) + 1.0).view(np.int64)
-        cell = (bits >> _FRACTION_BITS) + start
-        t = ((bits & ((1 << _FRACTION_BITS) - 1)) | _ONE).view(np.float64)
-        t -= 1.0
-        log_tail = table[5].take(cell)
-        slope = np.zeros(z.shape)
-        for coefficients in table[4::-1]:
-            slope *= t
-            slope += log_tail
-            log_tail *= t
-            log_tail += coefficients.take(cell)
-        tail = np.exp(log_tail, out=log_tail)
-        slope *= tail
-        slope *= (2 * _ONE - (bits & (0x7FF << 52))).view(np.float64)
-        return tail, np.negative(slope, out=slope)
-
-    return look_up

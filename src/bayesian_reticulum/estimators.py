@@ -11,12 +11,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import paper
-from .distributions import ClassDistribution, Mixture
+from .distributions import ClassDistribution, Mixture, generator
 from .families import DirichletCategorical, Family, NormalLinear, missing_members
 from .growth import Policy, iterate_growth
 from .history import GrowthEvent, History, StoppingReason
@@ -201,7 +200,7 @@ class _Adaptive(_Estimator):
         if linear:
             rows = rows.believing(_linear(rows))
         best: _Grown | None = None
-        for restart, child in enumerate(_generator(self.random_state).spawn(self.n_restarts)):
+        for restart, child in enumerate(generator(self.random_state).spawn(self.n_restarts)):
             label = f"[{type(self).__name__}] " if self.verbose else ""
             if label and self.n_restarts > 1:
                 label += f"growth {restart + 1}/{self.n_restarts}, "
@@ -614,7 +613,7 @@ class PaperReticulumClassifier(_Classifier):
         table = _in_canonical_order(table)
         raw = identity_schema(table.X.shape[1])
         rows = NumpyRows(table.X, table.targets, table.family, table.weights, raw)
-        growth = paper.construct(rows, settings, _generator(self.random_state))
+        growth = paper.construct(rows, settings, generator(self.random_state))
         grown = _watched(growth, "[PaperReticulumClassifier] " if self.verbose else "")
         assert grown is not None
         state, reason, events = grown
@@ -765,13 +764,6 @@ def _checked_weights(sample_weight: Any, n: int) -> Floats:
     if not weights.any():
         raise ValueError("all sample_weight are zero: no row is left to learn from. Give some row a positive weight.")
     return weights
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """A Generator from anything that scikit-learn takes as a random state."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
 
 
 def _in_canonical_order(table: _Table) -> _Table:

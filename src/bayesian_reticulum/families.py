@@ -400,7 +400,8 @@ class NormalLinear:
 
     @property
     def scan_family(self) -> NormalLinear:
-        return replace(self, n_slopes=1, center=0.0, scale=1.0, basis=None)
+        # A scan compares thresholds, not slope precisions: one that binds weakly is enough.
+        return replace(self, n_slopes=1, center=0.0, scale=1.0, slope_precisions=(1.0,), basis=None)
 
     def residuals(self, design: Floats, targets: Any, statistics: Floats) -> Floats:
         """Means and variances (n, 2) in standard units."""
