@@ -11,7 +11,7 @@ from bayesian_reticulum.distributions import ClassDistribution, Mixture, Student
 from bayesian_reticulum.families import DirichletCategorical, NormalLinear
 from bayesian_reticulum.testing import LAWS, Case, bounds_are_in_order, check_family, name_of
 from bayesian_reticulum.uncertainty import Uncertainty
-from plugins import FAMILIES
+from plugins import FAMILIES, GammaPoisson, NegativeBinomial
 
 seeds = st.integers(0, 2**32 - 1)
 every_family = pytest.mark.parametrize("case", FAMILIES.values(), ids=FAMILIES)
@@ -248,6 +248,18 @@ class Lopsided(DirichletCategorical):
         return _Shuffled(prediction.classes, prediction.probabilities)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class OffByOne(NegativeBinomial):
+    def cdf(self, y):
+        return super().cdf(np.asarray(y) - 1) * (np.asarray(y) > 0)
+
+
+class Late(GammaPoisson):
+    def predictive(self, statistics, membership, design):
+        components = super().predictive(statistics, membership, design).components
+        return Mixture(membership, OffByOne(components.shape, components.rate))
+
+
 class _Shuffled(ClassDistribution):
     def sample(self, n, random_state=None):
         return self.classes[::-1][super().sample(n, random_state)]
@@ -328,6 +340,7 @@ MUTANTS = [
     (Sharpened(), "leaves are mixed by membership", "density of the predictive at"),
     (Biased(), "the predictive mean is that of the predictive", "predictive_mean at"),
     (OddNormal(odd=WithoutTail), "cdf and quantile invert each other", "it has to rise from 0 to 1"),
+    (Late(), "cdf and quantile invert each other", r"expected the cdf to pass 1e-06 at its quantile, found it going"),
     (OddNormal(odd=Wide), "the predictive sums to one", "by adding up the density"),
     (OddNormal(odd=Tame), "mean and std are those of the density", "variance of the predictive"),
     (OddNormal(odd=Uneven), "samples follow the cdf", "expected the cdf of 4000 draws within"),
@@ -345,6 +358,8 @@ MUTANTS = [
 
 
 def case_of(family):
+    if isinstance(family, GammaPoisson):
+        return replace(FAMILIES["counts"], family=family)
     if isinstance(family, NormalLinear):
         return replace(LINEAR if family.uses_design else CONSTANT, family=family)
     return Case(family, lambda rng, n: rng.integers(len(family.prior), size=n))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import replace
@@ -24,7 +25,7 @@ from .objective import State, log_bayes_factors
 from .parametrizations import PARAMETRIZATIONS
 from .rows import NumpyRows
 from .schema import Schema, identity_schema, weighted_quantiles
-from .tree import Floats, Tree, with_canonical_signs
+from .tree import Floats, Integers, Tree, with_canonical_signs
 from .uncertainty import Uncertainty
 
 _DEFAULT_PSEUDO_COUNT = 0.5
@@ -37,6 +38,8 @@ _LARGEST_TOTAL_WEIGHT = 1e15
 _LARGEST_RAW_CELL = 1e100
 _LARGEST_RATE = 1e100
 _LARGEST_TARGET = 1e150
+# Standard deviations beyond which a target is read as being that far out: one alone could decide all predictions.
+_FARTHEST_TARGET = 100.0
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
 _MOST_SLOPES = 32
 # A growth is given up if it is further behind its rival than this many times its gain in its last few attempts.
@@ -389,6 +392,8 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
     has 0.1 rows' worth of belief in 0, and slopes have the precision, from 0.01 to 1000, that the rows of the leaf
     speak for. A leaf without rows has a variance of 1.1. Constant targets have no scale; theirs is taken to be 1.
 
+    Targets more than 100 standard deviations from the others are read as being that far out, with a warning.
+
     Targets that are rounded, like whole numbers, are taken to be known to within their typical distance and no
     better: otherwise a leaf could put a spike of unlimited density on each value.
 
@@ -441,7 +446,7 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
     def _learn(
         self, X: Any, y: Any, weights: Floats, names: tuple[str, ...], target_name: str
     ) -> tuple[Reticulum, History]:
-        used = weights > 0
+        used = np.flatnonzero(weights > 0)
         X, y, weights = X[used], np.asarray(y, dtype=np.float64)[used], weights[used]
         if not isinstance(self.leaf, str):
             self.leaf_ = self.leaf
@@ -449,6 +454,8 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
             assert grown is not None
             return grown
         center, scale = _target_units(y, weights)
+        _warn_of_wild_targets(y, center, scale, used)
+        y = np.clip(y, center - _FARTHEST_TARGET * scale, center + _FARTHEST_TARGET * scale)
         targets = np.column_stack([y, np.full(len(y), _rounding_variance(y, weights, scale))])
         table = _Table(X, targets, weights, NormalLinear(center=center, scale=scale), names, (target_name,))
         best: tuple[Reticulum, History] | None = None
@@ -678,6 +685,18 @@ def _target_units(y: Floats, weights: Floats) -> tuple[float, float]:
             f"y varies by no more than {scale:.3g}, whose square would vanish. Multiply all targets by the same number."
         )
     return center, scale
+
+
+def _warn_of_wild_targets(y: Floats, center: float, scale: float, place: Integers) -> None:
+    wild = np.flatnonzero(np.abs(y - center) > _FARTHEST_TARGET * scale)
+    if len(wild):
+        first = f"y[{place[wild[0]]}] = {y[wild[0]]:.6g}"
+        which = f"{first} lies" if len(wild) == 1 else f"{len(wild)} targets, the first of them {first}, lie"
+        warnings.warn(
+            f"{which} more than {_FARTHEST_TARGET:.0f} standard deviations from where the others are, and will be read "
+            "as being that far out. Correct such targets or, if they are real, predict their logarithm.",
+            stacklevel=5,
+        )
 
 
 def _rounding_variance(y: Floats, weights: Floats, scale: float) -> float:

@@ -344,9 +344,13 @@ class NormalLinear:
         return _LinearPosterior(log_evidence, shape, rate, total, sums, target_sum, along, axes, inverse)
 
     def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
-        """No sum of squares is negative."""
-        sizes = np.linalg.eigvalsh(_unpacked(statistics, self.n_slopes + 2))
-        return np.asarray(sizes[..., 0] >= -1e-9 * np.abs(sizes[..., -1]))
+        """No sum of squares is negative, in any direction."""
+        gram = _unpacked(statistics, self.n_slopes + 2)
+        squares = np.diagonal(gram, axis1=-2, axis2=-1)
+        # Each column in its own units, so that a wild target does not hide what is wrong with the others.
+        root = np.sqrt(np.where(squares > 0, squares, 1.0))
+        sizes = np.linalg.eigvalsh(gram / (root[..., :, None] * root[..., None, :]))
+        return np.asarray((squares >= 0).all(axis=-1) & (sizes[..., 0] >= -1e-9))
 
     def unexplained_potential(self, statistics: Floats) -> Floats:
         """Nats to gain if all residuals vanished."""
