@@ -615,7 +615,9 @@ def test_memberships_mix_the_leaf_predictions_into_probabilities(table):
     membership = clf.membership(X)
     assert membership.shape == (len(X), clf.n_leaves_)
     np.testing.assert_allclose(membership.sum(axis=1), 1, rtol=1e-12)
-    np.testing.assert_allclose(membership @ clf.model_.family.probabilities(clf.model_.statistics), clf.predict_proba(X), rtol=1e-12)
+    np.testing.assert_allclose(
+        membership @ clf.model_.family.probabilities(clf.model_.statistics), clf.predict_proba(X), rtol=1e-12
+    )
     np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1, rtol=1e-12)
     np.testing.assert_array_equal(clf.predict(X), clf.classes_[clf.predict_proba(X).argmax(axis=1)])
 

@@ -41,6 +41,7 @@ def test_the_code_runs_and_prints_what_is_shown():
             exec(compile(block, "README.md", "exec"), namespace)
     assert namespace["probabilities"].shape == (len(namespace["X_test"]), 3)
     assert namespace["kept"]
+    assert (namespace["lower"] < namespace["upper"]).all()
     (shown,) = blocks("text")
     assert NUMBER.sub("#", printed.getvalue().strip()) == NUMBER.sub("#", shown.strip())
     # Not to the last digit: that one may depend on the linear algebra that NumPy was built with.
@@ -67,7 +68,9 @@ def test_make_knows_the_targets():
     assert re.search(r"^paper:.*\n\t.*python benchmarks/paper \$\(ARGS\)$", makefile, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/design.md", "docs/paper.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/design.md", "docs/families.md", "docs/paper.md", "docs/regression.md"]
+)
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
@@ -91,7 +94,28 @@ def test_the_demo_prints_trees_and_a_table_and_draws_a_picture(tmp_path):
     assert picture.read_bytes().startswith(PNG_SIGNATURE)
 
 
-@pytest.mark.parametrize("script", ["benchmarks/quality.py", "benchmarks/speed.py", "examples/demo.py"])
+def test_the_regression_example_prints_a_tree_and_draws_a_picture(tmp_path):
+    picture = tmp_path / "picture.png"
+    done = run("examples/regression.py", "--out", picture)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Reticulum: 2 splits, 3 leaves")
+    covered = re.search(r"^([\d.]+)% of new rows lie within their 90% interval", done.stdout, flags=re.MULTILINE)
+    assert 86 < float(covered[1]) < 94
+    assert picture.read_bytes().startswith(PNG_SIGNATURE)
+
+
+def test_the_code_on_regression_runs():
+    text = (ROOT / "docs/regression.md").read_text(encoding="utf-8")
+    namespace = {}
+    for block in re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE):
+        exec(compile(block, "regression.md", "exec"), namespace)
+    assert namespace["prediction"].sample(2, random_state=0).shape == (300, 2)
+    assert ((namespace["lower"] < namespace["y"]) & (namespace["y"] < namespace["upper"])).mean() > 0.85
+
+
+@pytest.mark.parametrize(
+    "script", ["benchmarks/quality.py", "benchmarks/speed.py", "examples/demo.py", "examples/regression.py"]
+)
 def test_scripts_explain_themselves(script):
     done = run(script, "--help")
     assert done.returncode == 0, done.stderr

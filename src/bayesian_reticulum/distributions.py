@@ -186,8 +186,10 @@ class Mixture:
     @property
     def std(self) -> Floats:
         """Shape (n,); infinite where a component's variance is."""
-        with np.errstate(over="ignore"):
-            return np.sqrt(self._average(self.components.variance + (self.components.mean - self.mean) ** 2))
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = self.components.variance + (self.components.mean - self.mean) ** 2
+        # Without a mean, or with an infinite one, there is no end to the spread.
+        return np.sqrt(self._average(np.where(np.isnan(squares), np.inf, squares)))
 
     def pdf(self, y: Any) -> Floats:
         """Density at `y`; of counts the probability of `y`."""
@@ -318,7 +320,7 @@ class ClassDistribution:
     @property
     def std(self) -> Floats:
         """Standard deviation of the one-hot target, shape (n, k)."""
-        return np.sqrt(self.probabilities * (1.0 - self.probabilities))
+        return np.sqrt(self.probabilities * np.maximum(1.0 - self.probabilities, 0.0))
 
     def pmf(self, y: Any) -> Floats:
         """Probability of the label `y`."""

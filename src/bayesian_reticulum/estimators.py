@@ -42,6 +42,9 @@ _LARGEST_TARGET = 1e150
 _FARTHEST_TARGET = 100.0
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
 _MOST_SLOPES = 32
+# Standard deviations beyond the tails of a feature up to which linear leaves follow it: in the tails themselves a line
+# would have a bend that is not in the data.
+_LINEAR_MARGIN = 2.0
 # A growth is given up if it is further behind its rival than this many times its gain in its last few attempts.
 _CATCH_UP = 3.0
 _TRIAL_ATTEMPTS = 4
@@ -195,7 +198,8 @@ class _Adaptive(_Estimator):
         policy = Policy(
             self.patience, self.max_attempts, self.max_splits, self.max_depth, self.n_directions, self.lookahead
         )
-        schema = Schema.from_columns(table.X, table.weights, table.names)
+        margin = _LINEAR_MARGIN if linear else 0.0
+        schema = Schema.from_columns(table.X, table.weights, table.names, margin)
         rows = NumpyRows(table.X, table.targets, table.family, table.weights, schema)
         basis = None
         if _is_wide(table.X) and not table.family.uses_design:
@@ -338,8 +342,9 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
     Parameters
     ----------
     leaf : {"auto", "constant", "linear"} or family, default="auto"
-        What a leaf predicts: a constant, or a linear function of the features, read within their .5% and 99.5%
-        quantiles so that wild rows are not extrapolated. "auto" grows a tree of each kind and keeps the one with the
+        What a leaf predicts: a constant, or a linear function of the features. These are read within their .5% and
+        99.5% quantiles, for linear leaves within two standard deviations of them, so that wild rows are not
+        extrapolated. "auto" grows a tree of each kind and keeps the one with the
         higher log evidence. With more than 32 features, leaves are linear in the 32 directions that matter most. A
         family is any object that passes `bayesian_reticulum.testing.check_family`.
     patience : int, default=8

@@ -61,7 +61,7 @@ class Family(Protocol):
         ...
 
     def unexplained_potential(self, statistics: Floats) -> Floats:
-        """Nats that splits below a leaf could gain at most; not negative."""
+        """Roughly the nats that splits below a leaf could gain at most: where to try first. Not negative."""
         ...
 
     def counts(self, statistics: Floats) -> Floats:
@@ -261,6 +261,15 @@ class NormalLinear:
     def __post_init__(self) -> None:
         if self.basis is not None:
             object.__setattr__(self, "basis", frozen(self.basis))
+        positive = {name: getattr(self, name) for name in ("scale", "offset_precision", "rate")}
+        positive |= {f"slope_precisions[{k}]": precision for k, precision in enumerate(self.slope_precisions)}
+        for name, value in positive.items():
+            if not 0 < value < np.inf:
+                raise ValueError(f"{name} must be a positive number; got {value!r}.")
+        if not 1 < self.shape < np.inf:
+            raise ValueError(f"shape must be above 1, so that variances are finite; got {self.shape!r}.")
+        if not self.slope_precisions:
+            raise ValueError("slope_precisions is empty; give at least one.")
 
     __setstate__ = refreeze
 

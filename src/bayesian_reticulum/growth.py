@@ -168,8 +168,7 @@ def _polished(rows: Rows, state: State) -> State:
     """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model."""
     if state.tree.n_splits == 0:
         return state
-    state = climbed(rows, state.tree, state.precisions, state.statistics, _POLISH)
-    state = evaluated(rows, state.tree, state.precisions, tolerance=_POLISH.tolerance)
+    state = fitted(rows, state.tree, state.precisions, state.statistics, _POLISH, tolerance=_POLISH.tolerance)
     tree, old_leaf = with_canonical_signs(state.tree)
     return replace(state, tree=tree, statistics=state.statistics[old_leaf])
 

@@ -137,7 +137,7 @@ class Moments(NamedTuple):
     """Sums over rows of products of (1, x) with itself, and with what may vary along a good direction.
 
     The latter are the row statistics or, where leaves are linear, the residuals, their products with x and their
-    absolute values. `second` has shape (d + 1, d + 1), `cross` (q, d + 1), and `size`, the sums of their absolute
+    squares. `second` has shape (d + 1, d + 1), `cross` (q, d + 1), and `size`, the sums of their absolute
     values, (q,).
     """
 
@@ -370,7 +370,7 @@ class NumpyRows:
         if not self.family.uses_design:
             return T.T
         residual = cast("LinearFamily", self.family).residuals(design, self._targets_of(part), statistics)[:, 0]
-        return np.concatenate([residual * design, np.abs(residual[None])])
+        return np.concatenate([residual * design, residual[None] ** 2])
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
         # A few directions at a time: their values are all that is ever kept for each row.

@@ -16,8 +16,6 @@ from .tree import Floats, frozen, refreeze
 # Share of rows at each end that may not decide what a column's spread is.
 _TAIL = 0.005
 _LARGEST_TAIL = 0.05
-# Cells further out than this many spreads beyond the tails are read as being that far out.
-_MARGIN = 0.0
 
 
 def weighted_quantiles(values: Floats, weights: Floats, probabilities: Any) -> Floats:
@@ -73,9 +71,12 @@ class Schema:
         return len(self.names)
 
     @classmethod
-    def from_columns(cls, X: Any, weights: Floats, names: tuple[str, ...]) -> Schema:
-        """Learn units and limits from weighted rows (n, d), one column at a time."""
-        columns = [_column_units(np.asarray(X[:, j], dtype=np.float64), weights) for j in range(X.shape[1])]
+    def from_columns(cls, X: Any, weights: Floats, names: tuple[str, ...], margin: float = 0.0) -> Schema:
+        """Learn units and limits from weighted rows (n, d), one column at a time.
+
+        Limits are the .5% and 99.5% quantiles, or `margin` standard deviations further out.
+        """
+        columns = [_column_units(np.asarray(X[:, j], dtype=np.float64), weights, margin) for j in range(X.shape[1])]
         center, scale, low, high = np.array(columns, dtype=np.float64).reshape(-1, 4).T
         return cls(names, center, scale, low, high)
 
@@ -106,7 +107,7 @@ def identity_schema(n_features: int) -> Schema:
     return Schema(tuple(f"x{j}" for j in range(n_features)), 0 * ones, ones, -np.inf * ones, np.inf * ones)
 
 
-def _column_units(cells: Floats, weights: Floats) -> tuple[float, float, float, float]:
+def _column_units(cells: Floats, weights: Floats, margin: float) -> tuple[float, float, float, float]:
     # In a short table half a percent is no row at all: there at least the outermost one is a tail.
     tail = float(np.clip(1.5 / weights.sum(), _TAIL, _LARGEST_TAIL))
     low, high = weighted_quantiles(cells[:, None], weights, [tail, 1 - tail])[0]
@@ -127,5 +128,5 @@ def _column_units(cells: Floats, weights: Floats) -> tuple[float, float, float, 
         # Only rows of no weight differ.
         return middle + mean * half, 1.0, middle + mean * half, middle + mean * half
     with np.errstate(over="ignore"):
-        reach = _MARGIN * spread * half
+        reach = margin * spread * half
         return middle + mean * half, spread * half, float(low - reach), float(high + reach)

@@ -63,7 +63,11 @@ class Uncertainty:
             For each leaf its predictive mean, the expectation of the variance of a target given the leaf's parameters,
             and the variance of the mean of a target over what the parameters may be.
         """
-        routing = (membership * (mean - (membership * mean).sum(axis=0)) ** 2).sum(axis=0)
+        own, noise, doubt = (np.where(membership > 0, part, 0.0) for part in (mean, noise, doubt))
+        with np.errstate(invalid="ignore"):
+            routing = (membership * (own - (membership * own).sum(axis=0)) ** 2).sum(axis=0)
+        # Without a finite mean there is no end to the spread.
+        routing = np.where(np.isnan(routing), np.inf, routing)
         return cls.of_parts((membership * noise).sum(axis=0), (membership * doubt).sum(axis=0), routing)
 
     @classmethod
