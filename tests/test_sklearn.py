@@ -7,7 +7,6 @@ from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, Re
 ESTIMATORS = [
     ReticulumClassifier(),
     ReticulumRegressor(),
-    ReticulumRegressor(leaf="constant"),
     PaperReticulumClassifier(),
     PaperReticulumClassifier(max_attempts=10, parametrization="polar"),
 ]

@@ -329,17 +329,17 @@ class NormalLinear:
 
     def _posterior(self, statistics: Floats) -> _LinearPosterior:
         """What a leaf believes, for each slope precision."""
-        gram = _unpacked(statistics, self.n_slopes + 2)
-        count, sums, target_sum = gram[..., 1, 1], gram[..., 1, 2:], gram[..., 0, 1]
+        d = self.n_slopes
+        square, target_sum, with_target = statistics[..., 0], statistics[..., 1], statistics[..., 2 : 2 + d]
+        count, sums, products = statistics[..., 2 + d], statistics[..., 3 + d : 3 + 2 * d], statistics[..., 3 + 2 * d :]
         total = self.offset_precision + count
         # The offset is integrated out first, then the slopes, along axes on which they are independent.
-        by_offset = gram[..., 1, :] / total[..., None]
-        sizes, axes = _eigh(gram[..., 2:, 2:] - sums[..., :, None] * by_offset[..., None, 2:])
-        along = ((gram[..., 0, 2:] - sums * by_offset[..., :1])[..., None, :] @ axes)[..., 0, :]
-        precisions = np.array(self.slope_precisions if self.n_slopes else (1.0,))
+        by_offset = sums / total[..., None]
+        sizes, axes = _eigh(_unpacked(products, d) - sums[..., :, None] * by_offset[..., None, :])
+        along = ((with_target - target_sum[..., None] * by_offset)[..., None, :] @ axes)[..., 0, :]
+        precisions = np.array(self.slope_precisions if d else (1.0,))
         inverse = 1.0 / (np.maximum(sizes, 0.0)[..., None, :] + precisions[:, None])
-        residual = (gram[..., 0, 0] - target_sum * by_offset[..., 0])[..., None]
-        residual = residual - (inverse @ (along**2)[..., None])[..., 0]
+        residual = (square - target_sum**2 / total)[..., None] - (inverse @ (along**2)[..., None])[..., 0]
         rate = self.rate + 0.5 * np.maximum(residual, 0.0)
         shape = self.shape + 0.5 * count
         log_evidence = (
@@ -497,6 +497,8 @@ def _upper_triangle(width: int) -> tuple[Integers, Integers]:
 
 def _unpacked(packed: Floats, width: int) -> Floats:
     """Symmetric matrices (..., width, width) from their upper triangles, row by row."""
+    if width <= 1:
+        return packed.reshape(*packed.shape[:-1], width, width)
     rows, columns = _upper_triangle(width)
     full = np.empty((*packed.shape[:-1], width, width))
     full[..., rows, columns] = packed
