@@ -389,5 +389,8 @@ def test_bad_priors_are_named(parameters, message):
 
 
 def test_progress_is_shown(capsys):
-    fit(*step(60), verbose=1, patience=2, leaf="constant")
-    assert "[ReticulumRegressor] attempt 1: " in capsys.readouterr().out
+    fit(*kink(), verbose=1)
+    printed = capsys.readouterr().out
+    assert "[ReticulumRegressor] linear leaves, attempt 1: kept" in printed
+    assert "[ReticulumRegressor] attempt 1: " in printed
+    assert re.search(r"\[ReticulumRegressor\] given up, \d+ nats behind", printed)

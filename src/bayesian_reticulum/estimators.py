@@ -208,10 +208,9 @@ class _Adaptive(_Estimator):
             rows = rows.believing(_linear(rows))
         best: _Grown | None = None
         for restart, child in enumerate(generator(self.random_state).spawn(self.n_restarts)):
-            label = f"[{type(self).__name__}] " if self.verbose else ""
-            if label and self.n_restarts > 1:
-                label += f"growth {restart + 1}/{self.n_restarts}, "
-            grown = _watched(iterate_growth(rows, policy, child), label, rival)
+            label = f"[{type(self).__name__}] {'linear leaves, ' * linear}"
+            label += f"growth {restart + 1}/{self.n_restarts}, " if self.n_restarts > 1 else ""
+            grown = _watched(iterate_growth(rows, policy, child), label if self.verbose else "", rival)
             if grown is not None and (best is None or grown.state.log_evidence > best.state.log_evidence + 1e-6):
                 best = grown
         if best is None:
@@ -865,6 +864,9 @@ def _watched(
         reached.append(event.log_evidence)
         if len(reached) > _TRIAL_ATTEMPTS:
             recent_gain = reached[-1] - reached[-1 - _TRIAL_ATTEMPTS]
-            if rival - reached[-1] > _CATCH_UP * recent_gain:
+            behind = rival - reached[-1]
+            if behind > _CATCH_UP * recent_gain:
+                if label:
+                    print(f"{label}given up, {behind:.0f} nats behind", file=sys.stdout, flush=True)
                 growth.close()
                 return None
