@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.model_selection import KFold, train_test_split
 
-from bayesian_reticulum import NormalLinear, ReticulumClassifier, ReticulumRegressor
+from bayesian_reticulum import DirichletCategorical, NormalLinear, ReticulumClassifier, ReticulumRegressor, estimators
 from bayesian_reticulum.datasets import make_ripley
 
 LEAVES = ("auto", "constant", "linear")
@@ -99,6 +100,15 @@ def test_the_printed_tree_names_features_and_target_in_their_own_units():
     assert re.search(r"cost = .* \+ (9\.\d+|10(\.\d)?) speed", words)
     assert re.search(r"cost = .* - (9\.\d+|10(\.\d)?) speed", words)
     assert "log Bayes factor" in words
+
+
+def test_the_printed_equation_brings_out_the_prediction():
+    rng = np.random.default_rng(0)
+    year = rng.integers(1990, 2021, size=200).astype(float)
+    model = fit(year[:, None], 0.03 * (year - 2000) + 0.05 * rng.standard_normal(200), max_splits=0, leaf="linear")
+    sign, offset, slope = re.search(r"y = (-?)([\d.]+) \+ ([\d.]+) x0", str(model.model_)).groups()
+    by_hand = float(sign + offset) + float(slope) * 2005
+    assert by_hand == pytest.approx(float(model.predict([[2005.0]])[0]), abs=0.005)
 
 
 def test_importances_share_out_what_splits_and_slopes_gain():
@@ -298,12 +308,41 @@ def test_fewer_rows_than_features():
     assert "others" in str(model.model_)
 
 
-def test_many_features_are_read_through_the_directions_that_matter():
+def test_across_the_span_of_few_rows_intervals_are_as_wide_as_the_prior_says():
+    # The same model once computed in the span of the rows and once with all slopes.
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((400, 40))
+    X, X_test = rng.standard_normal((20, 64)), rng.standard_normal((50, 64))
+    y = X @ rng.standard_normal(64) / 8
+    narrow = fit(X, y, leaf="linear", max_splits=0)
+    assert narrow.model_.family.n_slopes < 64
+    family, schema = narrow.model_.family, narrow.model_.schema
+    full = replace(family, n_slopes=64, basis=None, span=None)
+    targets = np.column_stack([y, np.full(20, estimators._rounding_variance(y, np.ones(20), family.scale))])
+    statistics = full.row_statistics(schema.design(X), targets).sum(axis=0)
+    assert narrow.log_evidence_ == pytest.approx(full.log_evidence(statistics), rel=1e-9)
+    expected = full.predictive(statistics[None], np.ones((1, 50)), schema.design(X_test))
+    mean, std = narrow.predict(X_test, return_std=True)
+    np.testing.assert_allclose(mean, expected.mean, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(std, expected.std, rtol=1e-7)
+    np.testing.assert_allclose(narrow.predict_distribution(X_test).std, expected.std, rtol=1e-7)
+
+
+def test_columns_that_matter_alike_are_not_chosen_by_rounding():
+    X = np.kron(np.eye(70), np.ones((3, 1)))
+    y = np.random.default_rng(1).normal(size=210) + 5 * X[:, 0]
+    found = []
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(210)
+        found.append(fit(X[order], y[order], leaf="linear", max_splits=0).predict(X))
+    np.testing.assert_allclose(*found, atol=1e-9)
+
+
+def test_of_many_features_leaves_read_those_that_matter():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 70))
     y = X[:, :6].sum(axis=1) + 0.2 * rng.standard_normal(400)
-    model = fit(X[:300], y[:300], leaf="linear", patience=2)
-    assert model.model_.family.n_slopes == 32
+    model = fit(X[:300], y[:300], leaf="linear", patience=1, lookahead=0)
+    assert model.model_.family.n_slopes == 64
     assert np.sqrt(((model.predict(X[300:]) - y[300:]) ** 2).mean()) < 0.2 * y.std()
     mean, std = model.predict(X, return_std=True)
     np.testing.assert_allclose(model.predict_distribution(X).mean, mean, atol=1e-9)
@@ -328,6 +367,15 @@ def test_a_wild_target_is_pointed_out_and_does_not_decide_everything():
     assert np.abs(error).max() < 10
 
 
+def test_several_wild_targets_are_pointed_out():
+    X, y = line()
+    y[[3, 50, 70]] = 1e6
+    with pytest.warns(UserWarning, match=r"3 targets, the first of them y\[3\] = 1e\+06, lie more than 100"):
+        model = fit(X, y)
+    error = np.delete(model.predict(X) - X @ [1.0, 2.0, -1.0], [3, 50, 70])
+    assert np.median(np.abs(error)) < 10
+
+
 def test_a_wild_cell_hardly_matters():
     X, y = line()
     X_test, _ = line(100, 1)
@@ -347,6 +395,7 @@ def test_a_wild_cell_hardly_matters():
         (1e-200 * np.arange(200), r"y varies by no more than .*e-199.*Multiply all targets"),
         (np.ones((200, 2)), "y should be a 1d array"),
         (None, "requires y to be passed"),
+        (np.arange(200).astype("datetime64[D]"), r"y holds dates or durations \(datetime64\[D\]\); give numbers"),
     ],
 )
 def test_bad_targets_are_named(y, message):
@@ -357,9 +406,11 @@ def test_bad_targets_are_named(y, message):
     assert not hasattr(model, "leaf_")
 
 
-@pytest.mark.parametrize("leaf", ["lin", None, 3, NormalLinear, True])
+@pytest.mark.parametrize("leaf", ["lin", None, 3, NormalLinear, True, DirichletCategorical((1.0, 1.0))])
 def test_bad_kinds_of_leaf_are_named(leaf):
-    with pytest.raises(ValueError, match=r'leaf must be "auto", "constant", "linear" or a family; got '):
+    with pytest.raises(
+        ValueError, match=r'leaf must be "auto", "constant", "linear" or a family.*(got|ReticulumClassifier)'
+    ):
         ReticulumRegressor(leaf=leaf).fit(*line(20))
 
 
@@ -372,6 +423,28 @@ def test_a_family_of_ones_own_can_be_the_leaf():
     assert model.n_splits_ == 1
 
 
+def test_a_family_that_does_not_fit_the_table_is_named():
+    X, y = line(20)
+    with pytest.raises(ValueError, match=r"is linear in 2 features, but X has 3"):
+        fit(X, y, leaf=NormalLinear(n_slopes=2))
+    with pytest.raises(ValueError, match=r"gives statistics of shape \(20, 2\) for 20 rows, and not \(20, 3\)"):
+        fit(X, y, leaf=Shapeless())
+    with pytest.raises(ValueError, match=r"has no finite statistics for y\[4\] = "):
+        fit(X, y, leaf=Picky())
+
+
+class Shapeless(NormalLinear):
+    def row_statistics(self, design, targets):
+        return super().row_statistics(design, targets)[:, :2]
+
+
+class Picky(NormalLinear):
+    def row_statistics(self, design, targets):
+        statistics = super().row_statistics(design, targets)
+        statistics[4] = np.nan
+        return statistics
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -381,6 +454,9 @@ def test_a_family_of_ones_own_can_be_the_leaf():
         ({"shape": 1.0}, "shape must be above 1, so that variances are finite; got 1.0"),
         ({"slope_precisions": (1.0, 0.0)}, r"slope_precisions\[1\] must be a positive number; got 0.0"),
         ({"slope_precisions": ()}, "slope_precisions is empty"),
+        ({"n_slopes": -1}, "n_slopes must be a whole number of at least 0; got -1"),
+        ({"center": np.nan}, "center must be a finite number; got nan"),
+        ({"n_slopes": 3, "basis": np.eye(2)}, r"basis has shape \(2, 2\); it needs \(features, 3\)"),
     ],
 )
 def test_bad_priors_are_named(parameters, message):
@@ -392,5 +468,5 @@ def test_progress_is_shown(capsys):
     fit(*kink(), verbose=1)
     printed = capsys.readouterr().out
     assert "[ReticulumRegressor] linear leaves, attempt 1: kept" in printed
-    assert "[ReticulumRegressor] attempt 1: " in printed
-    assert re.search(r"\[ReticulumRegressor\] given up, \d+ nats behind", printed)
+    assert "[ReticulumRegressor] constant leaves, attempt 1: " in printed
+    assert re.search(r"\[ReticulumRegressor\] constant leaves, given up, \d+ nats behind", printed)

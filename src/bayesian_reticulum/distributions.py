@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -250,7 +251,7 @@ class Mixture:
         return int(self.weights.shape[1])
 
     def __repr__(self) -> str:
-        return f"<Mixture: {len(self)} rows, {len(self.weights)} components>"
+        return f"<Mixture: {_counted(len(self), 'row')}, {_counted(len(self.weights), 'component')}>"
 
     def _average(self, values: Floats) -> Floats:
         # A component without weight may be infinite.
@@ -305,6 +306,8 @@ class ClassDistribution:
         object.__setattr__(self, "classes", classes)
         probabilities = _probabilities(self.probabilities, "probabilities", "classes", axis=1)
         object.__setattr__(self, "probabilities", frozen(probabilities))
+        if len(set(classes.tolist())) < classes.size:
+            raise ValueError(f"classes are {classes}; give each label once.")
         if classes.shape != probabilities.shape[1:]:
             raise ValueError(
                 f"probabilities have shape {probabilities.shape}; they need one column for each of {classes}."
@@ -368,7 +371,7 @@ class ClassDistribution:
         return len(self.probabilities)
 
     def __repr__(self) -> str:
-        return f"<ClassDistribution: {len(self)} rows, {len(self.classes)} classes>"
+        return f"<ClassDistribution: {_counted(len(self), 'row')}, {_counted(len(self.classes), 'class', 'classes')}>"
 
     def _look_up(self, values: Floats, y: Any) -> Floats:
         table, is_column = _columns(np.asarray(y), len(self))
@@ -378,6 +381,10 @@ class ClassDistribution:
         _check(found >= 0, table, "y", f"the known labels are {', '.join(map(repr, codes))}")
         result = np.take_along_axis(values, found, axis=1)
         return result[:, 0] if is_column else result
+
+
+def _counted(n: int, one: str, many: str = "") -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def _check(good: NDArray[np.bool_], values: NDArray[Any], name: str, remedy: str) -> None:
@@ -423,7 +430,7 @@ def _checked_levels(q: Any) -> tuple[Floats, bool]:
 
 
 def _ends(level: float) -> Floats:
-    if not 0 < level < 1:
+    if not isinstance(level, Real) or not 0 < level < 1:
         raise ValueError(f"level is {level!r}; give a probability between 0 and 1, such as 0.9.")
     return np.array([(1.0 - level) / 2, (1.0 + level) / 2])
 
@@ -443,6 +450,8 @@ def _cumulated(probabilities: Floats) -> Floats:
 
 def _choose(cumulated: Floats, n: int, rng: np.random.Generator) -> Integers:
     """`n` indices for each row of cumulative probabilities; one without probability is never chosen."""
+    if not isinstance(n, Integral) or n < 0:
+        raise ValueError(f"n is {n!r}; give the number of draws for each row, 0 or more.")
     uniform = rng.random((len(cumulated), n))
     chosen = np.zeros(uniform.shape, dtype=np.int64)
     for column in cumulated.T[:-1]:

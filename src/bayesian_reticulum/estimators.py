@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -41,7 +42,7 @@ _LARGEST_TARGET = 1e150
 # Standard deviations beyond which a target is read as being that far out: one alone could decide all predictions.
 _FARTHEST_TARGET = 100.0
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
-_MOST_SLOPES = 32
+_MOST_SLOPES = 64
 # Standard deviations beyond the tails of a feature up to which linear leaves follow it: in the tails themselves a line
 # would have a bend that is not in the data.
 _LINEAR_MARGIN = 2.0
@@ -102,6 +103,8 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._check_parameters()
+        if is_regressor(self) and getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
+            raise ValueError(f"y holds dates or durations ({y.dtype}); give numbers, such as days since a start.")
         target_name = getattr(y, "name", None)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=is_regressor(self))
         weights = _checked_weights(sample_weight, len(X))
@@ -189,12 +192,16 @@ class _Adaptive(_Estimator):
     def _check_parameters(self) -> None:
         least = {"patience": 1, "max_attempts": 0, "n_restarts": 1, "n_directions": 0, "lookahead": 0, "verbose": 0}
         for name, minimum in least.items():
-            _check_whole_number(name, getattr(self, name), minimum)
+            _check_whole_number(name, getattr(self, name), minimum, bool_is_number=name == "verbose")
         for name in ("max_splits", "max_depth"):
             _check_limit(name, getattr(self, name))
 
-    def _grown(self, table: _Table, linear: bool = False, rival: float = -np.inf) -> tuple[Reticulum, History] | None:
-        """The model of a table, and how it came about; None if its log evidence will not come near that of a rival."""
+    def _grown(self, table: _Table, kind: str = "", rival: float = -np.inf) -> tuple[Reticulum, History] | None:
+        """The model of a table, and how it came about; None if its log evidence will not come near that of a rival.
+
+        With the kind "linear" the leaves are linear versions of the table's family.
+        """
+        linear = kind == "linear"
         policy = Policy(
             self.patience, self.max_attempts, self.max_splits, self.max_depth, self.n_directions, self.lookahead
         )
@@ -208,7 +215,7 @@ class _Adaptive(_Estimator):
             rows = rows.believing(_linear(rows))
         best: _Grown | None = None
         for restart, child in enumerate(generator(self.random_state).spawn(self.n_restarts)):
-            label = f"[{type(self).__name__}] {'linear leaves, ' * linear}"
+            label = f"[{type(self).__name__}] {f'{kind} leaves, ' if kind else ''}"
             label += f"growth {restart + 1}/{self.n_restarts}, " if self.n_restarts > 1 else ""
             grown = _watched(iterate_growth(rows, policy, child), label if self.verbose else "", rival)
             if grown is not None and (best is None or grown.state.log_evidence > best.state.log_evidence + 1e-6):
@@ -227,7 +234,7 @@ class _Adaptive(_Estimator):
         fitted = replace(state, tree=widened(state.tree))
         family = rows.family
         if basis is not None and isinstance(family, NormalLinear) and family.uses_design:
-            family = replace(family, basis=basis if family.basis is None else basis @ family.basis)
+            family = replace(family, basis=basis if family.basis is None else basis @ family.basis, span=basis)
         model = _model(table._replace(family=family), schema, fitted, log_bayes_factors(rows, state), grey_shares)
         return model, History(tuple(replace(event, tree=widened(event.tree)) for event in best.events), best.reason)
 
@@ -343,9 +350,9 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
     leaf : {"auto", "constant", "linear"} or family, default="auto"
         What a leaf predicts: a constant, or a linear function of the features. These are read within their .5% and
         99.5% quantiles, for linear leaves within two standard deviations of them, so that wild rows are not
-        extrapolated. "auto" grows a tree of each kind and keeps the one with the
-        higher log evidence. With more than 32 features, leaves are linear in the 32 directions that matter most. A
-        family is any object that passes `bayesian_reticulum.testing.check_family`.
+        extrapolated. "auto" grows a tree of each kind and keeps the one with the higher log evidence. With more than
+        64 features, leaves are linear in the 63 that matter most and in one combination of the others. A family is
+        any object that passes `bayesian_reticulum.testing.check_family`.
     patience : int, default=8
         Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence.
     max_attempts : int, default=500
@@ -382,8 +389,8 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
     stopping_reason_ : {"no_gain", "max_attempts", "max_splits", "max_depth"}
         Why growth stopped.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the evidence that the splits gain: the gain of each split is shared out in
-        proportion to its absolute standardised slopes.
+        Share of each feature in the evidence that splits gain, and slopes of linear leaves over constant ones: each
+        gain is shared out in proportion to absolute standardised slopes.
     model_ : Reticulum
         The fitted tree: immutable, without training rows. ``print(model_)`` shows it.
     history_ : History
@@ -394,7 +401,8 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
     Leaves use the `NormalLinear` family with its default prior: in units in which the targets, their outermost half
     percent at either end cut off, have mean 0 and variance 1, the noise variance is InverseGamma(2, 0.1), the offset
     has 0.1 rows' worth of belief in 0, and slopes have the precision, from 0.01 to 1000, that the rows of the leaf
-    speak for. A leaf without rows has a variance of 1.1. Constant targets have no scale; theirs is taken to be 1.
+    speak for. A constant leaf without rows has a variance of 1.1. Constant targets have no scale; theirs is taken to
+    be 1.
 
     Targets more than 100 standard deviations from the others are read as being that far out, with a warning.
 
@@ -444,8 +452,14 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
         super()._check_parameters()
         if isinstance(self.leaf, str) and self.leaf in ("auto", "constant", "linear"):
             return
-        if isinstance(self.leaf, type) or missing_members(self.leaf):
-            raise ValueError(f'leaf must be "auto", "constant", "linear" or a family; got {self.leaf!r}.')
+        known = 'leaf must be "auto", "constant", "linear" or a family'
+        if isinstance(self.leaf, type):
+            raise ValueError(f"{known}; got the class {self.leaf.__name__}: give an instance of it.")
+        if isinstance(self.leaf, DirichletCategorical):
+            raise ValueError(f"{known} of numbers; for classes use ReticulumClassifier.")
+        missing = missing_members(self.leaf)
+        if missing:
+            raise ValueError(f"{known}; got {self.leaf!r}, which as a family lacks {', '.join(missing)}.")
 
     def _learn(
         self, X: Any, y: Any, weights: Floats, names: tuple[str, ...], target_name: str
@@ -454,18 +468,19 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
         X, y, weights = X[used], np.asarray(y, dtype=np.float64)[used], weights[used]
         if not isinstance(self.leaf, str):
             self.leaf_ = self.leaf
+            _check_row_statistics(self.leaf, X, y, used)
             grown = self._grown(_Table(X, y, weights, self.leaf, names, (target_name,)))
             assert grown is not None
             return grown
+        _check_size(y)
+        y = _within_reach(y, weights, used)
         center, scale = _target_units(y, weights)
-        _warn_of_wild_targets(y, center, scale, used)
-        y = np.clip(y, center - _FARTHEST_TARGET * scale, center + _FARTHEST_TARGET * scale)
         targets = np.column_stack([y, np.full(len(y), _rounding_variance(y, weights, scale))])
         table = _Table(X, targets, weights, NormalLinear(center=center, scale=scale), names, (target_name,))
         best: tuple[Reticulum, History] | None = None
         for kind in ("linear", "constant") if self.leaf == "auto" else (self.leaf,):
             rival = -np.inf if best is None else best[0].log_evidence
-            grown = self._grown(table, linear=kind == "linear", rival=rival)
+            grown = self._grown(table, kind, rival)
             if grown is not None and grown[0].log_evidence > rival:
                 best, self.leaf_ = grown, kind
         assert best is not None
@@ -600,7 +615,7 @@ class PaperReticulumClassifier(_Classifier):
 
     def _check_parameters(self) -> None:
         for name in ("max_attempts", "n_gradient_steps", "verbose"):
-            _check_whole_number(name, getattr(self, name), 0)
+            _check_whole_number(name, getattr(self, name), 0, bool_is_number=name == "verbose")
         _check_limit("max_depth", self.max_depth)
         for name in ("learning_rate", "initial_stiffness"):
             meaning = f"a positive number of at most {_LARGEST_RATE:.0e}"
@@ -674,14 +689,38 @@ def _checked_prior(given: Any, classes: np.ndarray) -> tuple[float, ...]:
     return tuple(prior.tolist())
 
 
-def _target_units(y: Floats, weights: Floats) -> tuple[float, float]:
-    """Mean and standard deviation of targets, their tails cut off as those of a feature are."""
-    largest = int(np.abs(y).argmax())
-    if abs(y[largest]) > _LARGEST_TARGET:
+def _check_row_statistics(family: Family, X: Any, y: Floats, place: Integers) -> None:
+    """Refuse a family that does not fit the table, or targets that do not fit the family."""
+    if isinstance(family, NormalLinear) and family.uses_design:
+        width = family.n_slopes if family.basis is None else len(family.basis)
+        if width != X.shape[1]:
+            raise ValueError(f"leaf = {family!r} is linear in {width} features, but X has {X.shape[1]}.")
+    design = Schema.from_columns(X, np.ones(len(X)), ("",) * X.shape[1]).design(X)
+    statistics = np.asarray(family.row_statistics(design, y))
+    if statistics.shape != (len(y), family.n_statistics):
         raise ValueError(
-            f"y has a target of size {abs(y[largest]):.3g}, beyond {_LARGEST_TARGET:.0e}, whose square would overflow. "
+            f"leaf = {family!r} gives statistics of shape {statistics.shape} for {len(y)} rows, and not "
+            f"({len(y)}, {family.n_statistics}). bayesian_reticulum.testing.check_family tells what is wrong with it."
+        )
+    bad = np.flatnonzero(~np.isfinite(statistics).all(axis=1))
+    if len(bad):
+        raise ValueError(
+            f"leaf = {family!r} has no finite statistics for y[{place[bad[0]]}] = {y[bad[0]]:.6g}. "
+            "Leave such rows out, or use a family for which they are possible."
+        )
+
+
+def _check_size(y: Floats) -> None:
+    largest = float(np.abs(y).max())
+    if largest > _LARGEST_TARGET:
+        raise ValueError(
+            f"y has a target of size {largest:.3g}, beyond {_LARGEST_TARGET:.0e}, whose square would overflow. "
             "Divide all targets by the same number."
         )
+
+
+def _target_units(y: Floats, weights: Floats) -> tuple[float, float]:
+    """Mean and standard deviation of targets, their tails cut off as those of a feature are."""
     units = Schema.from_columns(y[:, None], weights, ("y",))
     center, scale = float(units.center[0]), float(units.scale[0])
     if scale < 1 / _LARGEST_TARGET:
@@ -691,16 +730,22 @@ def _target_units(y: Floats, weights: Floats) -> tuple[float, float]:
     return center, scale
 
 
-def _warn_of_wild_targets(y: Floats, center: float, scale: float, place: Integers) -> None:
-    wild = np.flatnonzero(np.abs(y - center) > _FARTHEST_TARGET * scale)
-    if len(wild):
-        first = f"y[{place[wild[0]]}] = {y[wild[0]]:.6g}"
-        which = f"{first} lies" if len(wild) == 1 else f"{len(wild)} targets, the first of them {first}, lie"
-        warnings.warn(
-            f"{which} more than {_FARTHEST_TARGET:.0f} standard deviations from where the others are, and will be read "
-            "as being that far out. Correct such targets or, if they are real, predict their logarithm.",
-            stacklevel=5,
-        )
+def _within_reach(y: Floats, weights: Floats, place: Integers) -> Floats:
+    """Targets, the wild ones read as being as far out as one may be; a warning names them."""
+    low, median, high = weighted_quantiles(y[:, None], weights, [0.05, 0.5, 0.95])[0]
+    # What the middle nine tenths say of the standard deviation, so that one row in twenty may be wild.
+    reach = _FARTHEST_TARGET * (high - low) / (2 * ndtri(0.95))
+    wild = np.flatnonzero(np.abs(y - median) > reach)
+    if not len(wild) or reach == 0:
+        return y
+    first = f"y[{place[wild[0]]}] = {y[wild[0]]:.6g}"
+    which = f"{first} lies" if len(wild) == 1 else f"{len(wild)} targets, the first of them {first}, lie"
+    warnings.warn(
+        f"{which} more than {_FARTHEST_TARGET:.0f} standard deviations from where most others are, and will be read as "
+        "being that far out. Correct such targets or, if they are real, predict their logarithm.",
+        stacklevel=5,
+    )
+    return np.clip(y, median - reach, median + reach)
 
 
 def _rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
@@ -716,7 +761,7 @@ def _rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
 
 
 def _linear(rows: NumpyRows) -> NormalLinear:
-    """The family of the rows with linear leaves: in all columns, or in the directions that matter most."""
+    """The family of the rows with linear leaves: in all columns, or in those that matter most."""
     constant = rows.family
     assert isinstance(constant, NormalLinear)
     if rows.n_features <= _MOST_SLOPES:
@@ -725,14 +770,21 @@ def _linear(rows: NumpyRows) -> NormalLinear:
     mean = second[0, 1:] / second[0, 0]
     covariance = second[1:, 1:] / second[0, 0] - np.outer(mean, mean)
     with_target = (cross[1, 1:] - cross[1, 0] * mean) / second[0, 0]
-    # What the target depends on as a whole comes first, then what varies most.
     regression = np.linalg.solve(covariance + 0.01 * np.eye(len(mean)), with_target)
-    principal = np.linalg.eigh(covariance)[1][:, :-_MOST_SLOPES:-1]
-    basis = np.linalg.qr(np.column_stack([regression, principal]))[0]
-    return replace(constant, n_slopes=basis.shape[1], basis=basis)
+    # Rounding must not choose between columns that matter alike.
+    size = np.abs(regression) / max(np.abs(regression).max(), np.finfo(float).tiny)
+    ranked = np.argsort(-np.round(size, 6), kind="stable")
+    kept, rest = ranked[: _MOST_SLOPES - 1], ranked[_MOST_SLOPES - 1 :]
+    basis = np.zeros((len(mean), _MOST_SLOPES))
+    basis[kept, np.arange(len(kept))] = 1.0
+    # All the others together, in the shares that they have in the regression on all rows.
+    basis[rest, -1] = regression[rest] / max(np.linalg.norm(regression[rest]), np.finfo(float).tiny)
+    return replace(constant, n_slopes=_MOST_SLOPES, basis=basis)
 
 
-def _check_whole_number(name: str, value: Any, minimum: int, otherwise: str = "") -> None:
+def _check_whole_number(name: str, value: Any, minimum: int, otherwise: str = "", bool_is_number: bool = False) -> None:
+    if bool_is_number and isinstance(value, bool | np.bool_):
+        return
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < minimum:
         raise ValueError(f"{name} must be {otherwise}a whole number of at least {minimum}; got {value!r}.")
 

@@ -8,7 +8,7 @@ to the laws that the rest of the package relies on.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
@@ -216,7 +216,7 @@ def _entropy(probabilities: Floats) -> Floats:
     return np.asarray(entr(probabilities).sum(axis=-1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NormalLinear:
     """Numbers that scatter about a constant or about a linear function of the features.
 
@@ -235,10 +235,13 @@ class NormalLinear:
     center, scale : float
         Mean and standard deviation of the targets, as far as known: the units of the prior.
     offset_precision, shape, rate : float
-        The prior. By default a leaf without rows predicts the mean of the targets and a variance of 1.1 times theirs.
+        The prior. By default a constant leaf without rows predicts the mean of all targets, and 1.1 times their
+        variance.
     slope_precisions : tuple of float
     basis : ndarray of shape (d, n_slopes), optional
         Directions that a leaf is linear in, where these are not the features themselves.
+    span : ndarray of shape (d, r), optional
+        Orthonormal directions in which rows vary; slopes across them are as uncertain as their prior is.
 
     Examples
     --------
@@ -256,11 +259,20 @@ class NormalLinear:
     shape: float = 2.0
     rate: float = 0.1
     slope_precisions: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
-    basis: Floats | None = field(default=None, compare=False)
+    basis: Floats | None = None
+    span: Floats | None = None
 
     def __post_init__(self) -> None:
-        if self.basis is not None:
-            object.__setattr__(self, "basis", frozen(self.basis))
+        for name in ("basis", "span"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen(getattr(self, name)))
+        object.__setattr__(self, "slope_precisions", tuple(self.slope_precisions))
+        if not isinstance(self.n_slopes, int | np.integer) or self.n_slopes < 0:
+            raise ValueError(f"n_slopes must be a whole number of at least 0; got {self.n_slopes!r}.")
+        if not np.isfinite(self.center):
+            raise ValueError(f"center must be a finite number; got {self.center!r}.")
+        if self.basis is not None and self.basis.shape[1:] != (self.n_slopes,):
+            raise ValueError(f"basis has shape {self.basis.shape}; it needs (features, {self.n_slopes}).")
         positive = {name: getattr(self, name) for name in ("scale", "offset_precision", "rate")}
         positive |= {f"slope_precisions[{k}]": precision for k, precision in enumerate(self.slope_precisions)}
         for name, value in positive.items():
@@ -337,7 +349,7 @@ class NormalLinear:
         by_offset = sums / total[..., None]
         sizes, axes = _eigh(_unpacked(products, d) - sums[..., :, None] * by_offset[..., None, :])
         along = ((with_target - target_sum[..., None] * by_offset)[..., None, :] @ axes)[..., 0, :]
-        precisions = np.array(self.slope_precisions if d else (1.0,))
+        precisions = self._precisions
         inverse = 1.0 / (np.maximum(sizes, 0.0)[..., None, :] + precisions[:, None])
         residual = (square - target_sum**2 / total)[..., None] - (inverse @ (along**2)[..., None])[..., 0]
         rate = self.rate + 0.5 * np.maximum(residual, 0.0)
@@ -355,11 +367,13 @@ class NormalLinear:
     def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
         """No sum of squares is negative, in any direction."""
         gram = _unpacked(statistics, self.n_slopes + 2)
+        is_finite = np.asarray(np.isfinite(gram).all(axis=(-1, -2)))
+        gram = np.where(is_finite[..., None, None], gram, 0.0)
         squares = np.diagonal(gram, axis1=-2, axis2=-1)
         # Each column in its own units, so that a wild target does not hide what is wrong with the others.
         root = np.sqrt(np.where(squares > 0, squares, 1.0))
         sizes = np.linalg.eigvalsh(gram / (root[..., :, None] * root[..., None, :]))
-        return np.asarray((squares >= 0).all(axis=-1) & (sizes[..., 0] >= -1e-9))
+        return np.asarray(is_finite & (squares >= 0).all(axis=-1) & (sizes[..., 0] >= -1e-9))
 
     def unexplained_potential(self, statistics: Floats) -> Floats:
         """Nats to gain if all residuals vanished."""
@@ -384,7 +398,9 @@ class NormalLinear:
         columns = self._columns(design)
         location = posterior.mean[leaf, precision] @ columns
         variance = posterior.rate[leaf, precision] / posterior.shape[leaf]
-        scale = np.sqrt(variance[:, None] * (1.0 + _quadratic(posterior.covariance[leaf, precision], columns)))
+        doubt = _quadratic(posterior.covariance[leaf, precision], columns)
+        doubt += self._unseen(design) / self._precisions[precision, None]
+        scale = np.sqrt(variance[:, None] * (1.0 + doubt))
         dof = 2.0 * posterior.shape[leaf, None]
         components = StudentT(dof, self.center + self.scale * location, self.scale * scale)
         return Mixture(weight[:, None] * membership[leaf], components)
@@ -397,7 +413,8 @@ class NormalLinear:
         leaf_mean = (weight[..., None, :] @ mean)[:, 0]
         variance = posterior.rate / (posterior.shape - 1.0)[:, None]
         noise = (weight * variance).sum(axis=1)
-        doubt = (weight * variance)[..., None] * _quadratic(posterior.covariance, columns)
+        doubt = _quadratic(posterior.covariance, columns) + self._unseen(design) / self._precisions[:, None]
+        doubt = (weight * variance)[..., None] * doubt
         doubt = (doubt + weight[..., None] * (mean - leaf_mean[:, None]) ** 2).sum(axis=1)
         squared = self.scale**2
         return Uncertainty.of_numbers(membership, self.scale * leaf_mean, squared * noise[:, None], squared * doubt)
@@ -414,7 +431,7 @@ class NormalLinear:
     @property
     def scan_family(self) -> NormalLinear:
         # A scan compares thresholds, not slope precisions: one that binds weakly is enough.
-        return replace(self, n_slopes=1, center=0.0, scale=1.0, slope_precisions=(1.0,), basis=None)
+        return replace(self, n_slopes=1, center=0.0, scale=1.0, slope_precisions=(1.0,), basis=None, span=None)
 
     def residuals(self, design: Floats, targets: Any, statistics: Floats) -> Floats:
         """Means and variances (n, 2) in standard units."""
@@ -426,7 +443,7 @@ class NormalLinear:
     def slope_gains(self, statistics: Floats) -> Floats:
         """What slopes gain over a constant leaf, shared out by their size."""
         posterior = self._posterior(statistics)
-        constant = replace(self, n_slopes=0, basis=None)
+        constant = replace(self, n_slopes=0, basis=None, span=None)
         of_constant = np.concatenate([statistics[:, :2], statistics[:, 2 + self.n_slopes, None]], axis=1)
         gains = np.maximum(self.log_evidence(statistics) - constant.log_evidence(of_constant), 0.0)
         slopes = np.abs(self._slopes((posterior.weight[..., None, :] @ posterior.mean)[:, 0, 1:]))
@@ -437,6 +454,17 @@ class NormalLinear:
         if not self.uses_design:
             return np.ones((1, 1))
         return design if self.basis is None else np.concatenate([design[:1], self.basis.T @ design[1:]])
+
+    def _unseen(self, design: Floats) -> Floats:
+        """Squared distance (n,) of rows from all that could be learned of: there slopes are as they were before."""
+        if not self.uses_design or self.span is None:
+            return np.zeros(1)
+        inside = self.span.T @ design[1:]
+        return np.asarray(np.maximum((design[1:] ** 2).sum(axis=0) - (inside**2).sum(axis=0), 0.0))
+
+    @property
+    def _precisions(self) -> Floats:
+        return np.array(self.slope_precisions if self.n_slopes else (1.0,))
 
     def _slopes(self, slopes: Floats) -> Floats:
         """Slopes (..., n_slopes) by feature."""

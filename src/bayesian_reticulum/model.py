@@ -178,10 +178,13 @@ class Reticulum:
         shares = sizes / max(sizes.sum(), np.finfo(float).tiny)
         ranked = np.argsort(-shares, kind="stable")
         named = [j for j in ranked[:_NAMED_FEATURES] if shares[j] > 0]
-        terms = [f"{own[0]:.4g}"]
+        # A column far from zero for its spread, as of years, needs more digits to bring out the same number.
+        offsets = np.abs(self.schema.center) / self.schema.scale
+        digits = np.log10(np.maximum(offsets, 1.0)).astype(int)
+        terms = [f"{own[0]:.{4 + digits[named].max(initial=0)}g}"]
         for j in named:
             slope, name = own[1 + j], _printable(self.schema.names[j]) or f"x{j}"
-            terms.append(f"{'-' if slope < 0 else '+'} {abs(slope):.3g} {name}")
+            terms.append(f"{'-' if slope < 0 else '+'} {abs(slope):.{3 + digits[j]}g} {name}")
         rest = [j for j in ranked[_NAMED_FEATURES:] if shares[j] > 0]
         if rest:
             others = f"{len(rest)} other{'s' * (len(rest) != 1)}"

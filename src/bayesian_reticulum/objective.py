@@ -273,9 +273,11 @@ class _Ascent:
         counts = np.sqrt(np.abs(_flat(self.next_statistics[trees])) + 1.0)
         scale = 1.0 / np.concatenate([self.spread[trees], counts], axis=1)
         target, extrapolated = self.anderson.extrapolate(trees, point, step, scale)
+        extrapolated = extrapolated & near & np.isfinite(target).all(axis=-1)
+        # Only what is finite can be asked about.
+        target = np.where(extrapolated[:, None], target, point + step)
         statistics = target[:, m * width :].reshape(len(trees), m + 1, -1)
-        possible = self.rows.family.are_possible(statistics).all(axis=-1) & np.isfinite(target).all(axis=-1)
-        extrapolated = extrapolated & near & possible
+        extrapolated &= self.rows.family.are_possible(statistics).all(axis=-1)
         target = np.where(extrapolated[:, None], target, point + step)
         self.extrapolated[trees] = extrapolated
         self.trial_hyperplanes[trees] = target[:, : m * width].reshape(len(trees), m, width)
