@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from .distributions import ClassDistribution, Mixture
+from .distributions import ClassDistribution, Components, Mixture, StudentT
 from .estimators import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor
-from .families import DirichletCategorical, NormalLinear
+from .families import DirichletCategorical, Family, LinearFamily, NormalLinear
 from .history import Candidate, GrowthEvent, History
 from .model import Reticulum
 from .schema import Schema
@@ -21,9 +21,12 @@ except PackageNotFoundError:  # a source tree that is not installed
 __all__ = [
     "Candidate",
     "ClassDistribution",
+    "Components",
     "DirichletCategorical",
+    "Family",
     "GrowthEvent",
     "History",
+    "LinearFamily",
     "Mixture",
     "NormalLinear",
     "PaperReticulumClassifier",
@@ -32,6 +35,7 @@ __all__ = [
     "ReticulumRegressor",
     "Schema",
     "Shape",
+    "StudentT",
     "Tree",
     "Uncertainty",
     "__version__",

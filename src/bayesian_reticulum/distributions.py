@@ -73,6 +73,7 @@ class StudentT:
     Examples
     --------
     >>> import numpy as np
+    >>> from bayesian_reticulum import StudentT
     >>> components = StudentT(dof=[[4.0], [9.0]], location=[[0.0], [1.0]], scale=[[1.0], [2.0]])
     >>> components.cdf(np.array([[0.0], [1.0]]))
     array([[0.5],
@@ -153,6 +154,7 @@ class Mixture:
     Examples
     --------
     >>> import numpy as np
+    >>> from bayesian_reticulum import Mixture, StudentT
     >>> leaves = StudentT(dof=[[5.0], [50.0]], location=[[0.0], [10.0]], scale=[[1.0], [1.0]])
     >>> prediction = Mixture(weights=[[1.0, 0.5], [0.0, 0.5]], components=leaves)
     >>> prediction
@@ -290,6 +292,7 @@ class ClassDistribution:
 
     Examples
     --------
+    >>> from bayesian_reticulum import ClassDistribution
     >>> prediction = ClassDistribution(["high", "low"], [[0.25, 0.75], [0.5, 0.5]])
     >>> prediction.pmf("low")
     array([0.75, 0.5 ])

@@ -128,6 +128,7 @@ class DirichletCategorical:
     Examples
     --------
     >>> import numpy as np
+    >>> from bayesian_reticulum import DirichletCategorical
     >>> family = DirichletCategorical((1.0, 1.0))
     >>> float(family.log_evidence(np.array([0.0, 0.0])))
     0.0
@@ -246,6 +247,7 @@ class NormalLinear:
     Examples
     --------
     >>> import numpy as np
+    >>> from bayesian_reticulum import NormalLinear
     >>> family = NormalLinear()
     >>> statistics = family.row_statistics(None, np.array([0.9, 1.0, 1.1])).sum(axis=0)
     >>> round(float(family.log_evidence(statistics)), 3)

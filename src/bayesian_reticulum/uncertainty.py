@@ -29,6 +29,7 @@ class Uncertainty:
     Examples
     --------
     >>> import numpy as np
+    >>> from bayesian_reticulum import Uncertainty
     >>> parts = Uncertainty.of_parts(np.array([0.3]), np.array([0.1]), np.array([0.2]))
     >>> parts.total.round(3)
     array([0.6])
