@@ -453,6 +453,8 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
         if isinstance(self.leaf, str) and self.leaf in ("auto", "constant", "linear"):
             return
         known = 'leaf must be "auto", "constant", "linear" or a family'
+        if isinstance(self.leaf, str):
+            raise ValueError(f"{known}; got {self.leaf!r}.")
         if isinstance(self.leaf, type):
             raise ValueError(f"{known}; got the class {self.leaf.__name__}: give an instance of it.")
         if isinstance(self.leaf, DirichletCategorical):

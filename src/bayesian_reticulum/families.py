@@ -349,7 +349,7 @@ class NormalLinear:
         total = self.offset_precision + count
         # The offset is integrated out first, then the slopes, along axes on which they are independent.
         by_offset = sums / total[..., None]
-        sizes, axes = _eigh(_unpacked(products, d) - sums[..., :, None] * by_offset[..., None, :])
+        sizes, axes = _eigh(unpacked(products, d) - sums[..., :, None] * by_offset[..., None, :])
         along = ((with_target - target_sum[..., None] * by_offset)[..., None, :] @ axes)[..., 0, :]
         precisions = self._precisions
         inverse = 1.0 / (np.maximum(sizes, 0.0)[..., None, :] + precisions[:, None])
@@ -368,7 +368,7 @@ class NormalLinear:
 
     def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
         """No sum of squares is negative, in any direction."""
-        gram = _unpacked(statistics, self.n_slopes + 2)
+        gram = unpacked(statistics, self.n_slopes + 2)
         is_finite = np.asarray(np.isfinite(gram).all(axis=(-1, -2)))
         gram = np.where(is_finite[..., None, None], gram, 0.0)
         squares = np.diagonal(gram, axis1=-2, axis2=-1)
@@ -387,9 +387,8 @@ class NormalLinear:
 
     def predictive_mean(self, statistics: Floats, membership: Floats, design: Floats) -> Floats:
         """Mean of the target of each row, shape (n,)."""
-        posterior = self._posterior(statistics)
-        mean = (posterior.weight[..., None, :] @ posterior.mean)[:, 0]
-        return self.center + self.scale * np.asarray((membership * (mean @ self._columns(design))).sum(axis=0))
+        mean = self._posterior(statistics).average @ self._columns(design)
+        return self.center + self.scale * np.asarray((membership * mean).sum(axis=0))
 
     def predictive(self, statistics: Floats, membership: Floats, design: Floats) -> Mixture:
         """Mixture of Student's t over leaves and slope precisions."""
@@ -412,7 +411,7 @@ class NormalLinear:
         posterior = self._posterior(statistics)
         weight, columns = posterior.weight, self._columns(design)
         mean = posterior.mean @ columns
-        leaf_mean = (weight[..., None, :] @ mean)[:, 0]
+        leaf_mean = posterior.average @ columns
         variance = posterior.rate / (posterior.shape - 1.0)[:, None]
         noise = (weight * variance).sum(axis=1)
         doubt = _quadratic(posterior.covariance, columns) + self._unseen(design) / self._precisions[:, None]
@@ -424,7 +423,7 @@ class NormalLinear:
     def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
         """Mean, as a function of the features for linear leaves, and standard deviation about it."""
         posterior = self._posterior(statistics)
-        mean = self.scale * (posterior.weight @ posterior.mean)
+        mean = self.scale * posterior.average
         mean[0] += self.center
         deviation = self.scale * np.sqrt(posterior.weight @ posterior.rate / (posterior.shape - 1.0))
         level = linear(np.append(mean[:1], self._slopes(mean[1:])) if self.uses_design else mean)
@@ -439,7 +438,7 @@ class NormalLinear:
         """Means and variances (n, 2) in standard units."""
         posterior = self._posterior(statistics)
         known, blur = self._in_standard_units(targets)
-        known = known - (posterior.weight @ posterior.mean) @ self._columns(design)
+        known = known - posterior.average @ self._columns(design)
         return np.column_stack([known, np.broadcast_to(blur, known.shape)])
 
     def slope_gains(self, statistics: Floats) -> Floats:
@@ -448,7 +447,7 @@ class NormalLinear:
         constant = replace(self, n_slopes=0, basis=None, span=None)
         of_constant = np.concatenate([statistics[:, :2], statistics[:, 2 + self.n_slopes, None]], axis=1)
         gains = np.maximum(self.log_evidence(statistics) - constant.log_evidence(of_constant), 0.0)
-        slopes = np.abs(self._slopes((posterior.weight[..., None, :] @ posterior.mean)[:, 0, 1:]))
+        slopes = np.abs(self._slopes(posterior.average[:, 1:]))
         return np.asarray(gains[:, None] * slopes / np.maximum(slopes.sum(axis=1, keepdims=True), 1e-300))
 
     def _columns(self, design: Floats) -> Floats:
@@ -500,6 +499,11 @@ class _LinearPosterior(NamedTuple):
         return np.concatenate([offset[..., None], slopes], axis=-1)
 
     @property
+    def average(self) -> Floats:
+        """Offset and slopes, averaged over slope precisions, (..., 1 + slopes)."""
+        return np.asarray((self.weight[..., None, :] @ self.mean)[..., 0, :])
+
+    @property
     def covariance(self) -> Floats:
         """Covariance of offset and slopes over the variance, (..., K, 1 + slopes, 1 + slopes)."""
         axes = self.axes[..., None, :, :]
@@ -525,7 +529,7 @@ def _upper_triangle(width: int) -> tuple[Integers, Integers]:
     return np.triu_indices(width)
 
 
-def _unpacked(packed: Floats, width: int) -> Floats:
+def unpacked(packed: Floats, width: int) -> Floats:
     """Symmetric matrices (..., width, width) from their upper triangles, row by row."""
     if width <= 1:
         return packed.reshape(*packed.shape[:-1], width, width)

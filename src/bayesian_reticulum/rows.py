@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 from scipy import sparse
 
-from .families import Family, LinearFamily
+from .families import Family, LinearFamily, unpacked
 from .schema import Schema, identity_schema, weighted_quantiles
 from .tree import Floats, Integers, Shape
 
@@ -296,7 +296,7 @@ class NumpyRows:
                 _add_information(packed, design, np.stack([observed, complete]).reshape(2 * c * m, n))
         if packed is None:
             return Pass(expected, log_normalizer, new_statistics, gradient)
-        information_matrices = _unpack(packed, width).reshape(2, c, m, width, width)
+        information_matrices = unpacked(packed, width).reshape(2, c, m, width, width)
         return Pass(expected, log_normalizer, new_statistics, gradient, *information_matrices)
 
     def _normalise(self, joint: Floats, part: slice) -> tuple[Floats, Floats]:
@@ -529,11 +529,3 @@ def _add_information(packed: Floats, design: Floats, curvature: Floats) -> None:
     for start in range(0, n, step):
         part = design[:, start : start + step]
         flat += curvature[:, start : start + step] @ (part[rows] * part[columns]).T
-
-
-def _unpack(packed: Floats, width: int) -> Floats:
-    rows, columns = np.triu_indices(width)
-    full = np.empty((*packed.shape[:-1], width, width))
-    full[..., rows, columns] = packed
-    full[..., columns, rows] = packed
-    return full
