@@ -380,8 +380,21 @@ def test_bad_weights_are_refused(weights, message):
 WHOLE = {"patience": 1, "max_attempts": 0, "n_restarts": 1, "n_directions": 0, "lookahead": 0, "verbose": 0}
 
 
-@pytest.mark.parametrize("name", WHOLE)
-@pytest.mark.parametrize("value", ["below", 1.5, 2.0, "many", None, True, np.nan, [3]], ids=repr)
+BAD_WHOLE = [
+    (name, value)
+    for name in WHOLE
+    for value in ("below", 1.5, 2.0, "many", None, True, np.nan, [3])
+    # Whether to print is a question that may be answered with yes.
+    if not (name == "verbose" and value is True)
+]
+
+
+def test_verbose_may_be_true(capsys):
+    ReticulumClassifier(verbose=True, patience=1).fit(X_GOOD, Y_GOOD)
+    assert "[ReticulumClassifier] attempt 1: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_WHOLE, ids=repr)
 def test_bad_whole_numbers_are_refused(name, value):
     value = WHOLE[name] - 1 if value == "below" else value
     with pytest.raises(ValueError, match=rf"{name} must be a whole number of at least {WHOLE[name]}; got "):
