@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 from sklearn.utils import check_random_state
 
-from .quantiles import log_student_density, solved, student_solver
+from .quantiles import LARGEST, ROUNDING, log_student_density, solved, student_solver
 from .tree import Floats, Integers, frozen, refreeze
 
 _BLOCK_FLOATS = 1 << 15
-_ROUNDING = 4 * np.finfo(float).eps
-_LARGEST = float(np.finfo(float).max)
 
 
 class Components(Protocol):
@@ -353,7 +351,7 @@ class ClassDistribution:
         """First label whose `cdf` is at least `q`, shape (n,), or (n, m) for m probabilities."""
         levels, is_scalar = _checked_levels(q)
         cumulated = _cumulated(self.probabilities)
-        below = [(cumulated < level * (1.0 - _ROUNDING)).sum(axis=1) for level in levels]
+        below = [(cumulated < level * (1.0 - ROUNDING)).sum(axis=1) for level in levels]
         labels = self.classes[np.array(below, dtype=np.int64).reshape(len(levels), len(self)).T]
         return np.asarray(labels[:, 0] if is_scalar else labels)
 
@@ -411,7 +409,7 @@ def _probabilities(values: Any, name: str, of: str, axis: int) -> Floats:
         row = int(np.argmax(off > 1e-6))
         raise ValueError(f"the {name} of row {row} sum to {sums.flat[row]}; divide them by their sum.")
     # Those of some rows of another distribution are left as they are.
-    return given if np.all(off <= _ROUNDING) else np.asarray(given / sums)
+    return given if np.all(off <= ROUNDING) else np.asarray(given / sums)
 
 
 def _columns(y: NDArray[Any], n: int) -> tuple[NDArray[Any], bool]:
@@ -498,7 +496,7 @@ def _solve_counts(weights: Floats, components: Components, q: Floats, columns: I
         middle = np.floor(0.5 * low + 0.5 * high)
         if not np.any(between := (low < middle) & (middle < high)):
             return high
-        enough = _cumulative(weights, components, middle) >= q * (1.0 - _ROUNDING)
+        enough = _cumulative(weights, components, middle) >= q * (1.0 - ROUNDING)
         low, high = np.where(between & ~enough, middle, low), np.where(between & enough, middle, high)
 
 
@@ -522,5 +520,5 @@ def _beyond(weights: Floats, components: Components, q: Floats, side: float) -> 
             is_short = (_cumulative(weights, components, x) < q) == (side > 0)
             if not is_short.any():
                 break
-            x = np.where(is_short, np.clip(mean + side * spread * factor, -_LARGEST, _LARGEST), x)
+            x = np.where(is_short, np.clip(mean + side * spread * factor, -LARGEST, LARGEST), x)
     return np.asarray(x)

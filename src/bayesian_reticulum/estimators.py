@@ -24,7 +24,7 @@ from .history import GrowthEvent, History, StoppingReason
 from .model import GREY_ZONE, Reticulum
 from .objective import State, log_bayes_factors
 from .parametrizations import PARAMETRIZATIONS
-from .rows import NumpyRows
+from .rows import NumpyRows, mean_and_covariance
 from .schema import Schema, identity_schema, weighted_quantiles
 from .tree import Floats, Integers, Tree, with_canonical_signs
 from .uncertainty import Uncertainty
@@ -158,7 +158,7 @@ class _Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         classes, codes = np.unique(y, return_inverse=True)
         family = DirichletCategorical(_checked_prior(self.prior, classes))
         self.classes_ = classes
-        used = weights > 0
+        used = _used(weights)
         return self._grow(_Table(X[used], codes[used], weights[used], family, names, tuple(map(str, classes))))
 
     def predict_proba(self, X: Any) -> Floats:
@@ -466,16 +466,17 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
     def _learn(
         self, X: Any, y: Any, weights: Floats, names: tuple[str, ...], target_name: str
     ) -> tuple[Reticulum, History]:
-        used = np.flatnonzero(weights > 0)
+        used = _used(weights)
+        place = np.arange(len(weights))[used]
         X, y, weights = X[used], np.asarray(y, dtype=np.float64)[used], weights[used]
         if not isinstance(self.leaf, str):
             self.leaf_ = self.leaf
-            _check_row_statistics(self.leaf, X, y, used)
+            _check_row_statistics(self.leaf, X, y, place)
             grown = self._grown(_Table(X, y, weights, self.leaf, names, (target_name,)))
             assert grown is not None
             return grown
         _check_size(y)
-        y = _within_reach(y, weights, used)
+        y = _within_reach(y, weights, place)
         center, scale = _target_units(y, weights)
         targets = np.column_stack([y, np.full(len(y), _rounding_variance(y, weights, scale))])
         table = _Table(X, targets, weights, NormalLinear(center=center, scale=scale), names, (target_name,))
@@ -693,10 +694,6 @@ def _checked_prior(given: Any, classes: np.ndarray) -> tuple[float, ...]:
 
 def _check_row_statistics(family: Family, X: Any, y: Floats, place: Integers) -> None:
     """Refuse a family that does not fit the table, or targets that do not fit the family."""
-    if isinstance(family, NormalLinear) and family.uses_design:
-        width = family.n_slopes if family.basis is None else len(family.basis)
-        if width != X.shape[1]:
-            raise ValueError(f"leaf = {family!r} is linear in {width} features, but X has {X.shape[1]}.")
     design = Schema.from_columns(X, np.ones(len(X)), ("",) * X.shape[1]).design(X)
     statistics = np.asarray(family.row_statistics(design, y))
     if statistics.shape != (len(y), family.n_statistics):
@@ -769,8 +766,7 @@ def _linear(rows: NumpyRows) -> NormalLinear:
     if rows.n_features <= _MOST_SLOPES:
         return replace(constant, n_slopes=rows.n_features)
     second, cross, _ = rows.moments(np.zeros(constant.n_statistics))
-    mean = second[0, 1:] / second[0, 0]
-    covariance = second[1:, 1:] / second[0, 0] - np.outer(mean, mean)
+    mean, covariance = mean_and_covariance(second)
     with_target = (cross[1, 1:] - cross[1, 0] * mean) / second[0, 0]
     regression = np.linalg.solve(covariance + 0.01 * np.eye(len(mean)), with_target)
     # Rounding must not choose between columns that matter alike.
@@ -841,6 +837,11 @@ def _checked_weights(sample_weight: Any, n: int) -> Floats:
     if not weights.any():
         raise ValueError("all sample_weight are zero: no row is left to learn from. Give some row a positive weight.")
     return weights
+
+
+def _used(weights: Floats) -> Any:
+    """Index of the rows that have a weight; where all have one, one that copies nothing."""
+    return slice(None) if weights.all() else np.flatnonzero(weights)
 
 
 def _in_canonical_order(table: _Table) -> _Table:

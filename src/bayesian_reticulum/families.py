@@ -107,8 +107,7 @@ class LinearFamily(Family, Protocol):
 
 def missing_members(family: Any) -> list[str]:
     """Names of what an object lacks to be a family."""
-    linear = getattr(family, "uses_design", False)
-    wanted = {name for protocol in (Family, LinearFamily if linear else Family) for name in vars(protocol)}
+    wanted = {*vars(Family), *(vars(LinearFamily) if getattr(family, "uses_design", False) else ())}
     return sorted(name for name in wanted if not name.startswith("_") and not hasattr(family, name))
 
 
@@ -305,6 +304,9 @@ class NormalLinear:
         columns = np.ones((1, len(known)))
         if self.uses_design:
             assert design is not None
+            width = self.n_slopes if self.basis is None else len(self.basis)
+            if len(design) != 1 + width:
+                raise ValueError(f"{self!r} is linear in {width} features, but X has {len(design) - 1}.")
             columns = self._columns(design)
         first, second = _upper_triangle(len(columns))
         statistics = np.empty((self.n_statistics, len(known)))
@@ -327,14 +329,14 @@ class NormalLinear:
 
     def expected_parameters(self, statistics: Floats) -> Floats:
         posterior = self._posterior(statistics)
-        weight = posterior.weight
+        weight, mean = posterior.weight, posterior.mean
         precision = weight * posterior.shape[..., None] / posterior.rate
-        scaled = np.sqrt(precision)[..., None] * posterior.mean
+        scaled = np.sqrt(precision)[..., None] * mean
         second = scaled.swapaxes(-1, -2) @ scaled + (weight[..., None, None] * posterior.covariance).sum(axis=-3)
         rows, columns = _upper_triangle(self.n_slopes + 1)
         out = np.empty(np.shape(statistics))
         out[..., 0] = -0.5 * precision.sum(axis=-1)
-        out[..., 1 : 2 + self.n_slopes] = (precision[..., None] * posterior.mean).sum(axis=-2)
+        out[..., 1 : 2 + self.n_slopes] = (precision[..., None] * mean).sum(axis=-2)
         products = out[..., 2 + self.n_slopes :]
         np.multiply(second[..., rows, columns], np.where(rows == columns, -0.5, -1.0), out=products)
         log_variance = (weight * np.log(posterior.rate)).sum(axis=-1) - digamma(posterior.shape)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .history import Candidate, GrowthEvent, Phase, StoppingReason
 from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted
-from .rows import Rows, scan_family
+from .rows import Rows, mean_and_covariance, scan_family
 from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
 
 # One split, and three at once: a root with a split on either side.
@@ -326,7 +326,7 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
     hyperplane, weights = tree.hyperplanes[split], at.complete[0, split]
     if weights[0, 0] < _FEWEST_AT_BOUNDARY:
         return None
-    mean, covariance = _mean_and_covariance(weights)
+    mean, covariance = mean_and_covariance(weights)
     stiffness = np.linalg.norm(hyperplane[1:])
     along = np.eye(len(mean)) - np.outer(hyperplane[1:], hyperplane[1:]) / stiffness**2
     direction = np.linalg.eigh(along @ covariance @ along)[1][:, -1]
@@ -419,7 +419,7 @@ def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.G
     features vary together.
     """
     second, cross, size = view.moments(statistics)
-    mean, covariance = _mean_and_covariance(second)
+    mean, covariance = mean_and_covariance(second)
     random = rng.standard_normal((policy.n_directions, len(view.axes))) @ view.axes
     # What hardly a row has, as a class that is all but absent, tells no direction.
     present = size > (0.0 if view.family.uses_design else 1.0)
@@ -435,12 +435,6 @@ def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.G
     moving = variance > 1e-12 * np.maximum(size, 1e-12)
     slopes = slopes[moving] / np.sqrt(variance[moving, None])
     return np.column_stack([np.zeros(len(slopes)), slopes])
-
-
-def _mean_and_covariance(second: Floats) -> tuple[Floats, Floats]:
-    """Mean and covariance of x from the summed second moments of (1, x)."""
-    mean = second[0, 1:] / second[0, 0]
-    return mean, second[1:, 1:] / second[0, 0] - np.outer(mean, mean)
 
 
 def _scan(grid: Grid, cuts: Floats) -> Floats:

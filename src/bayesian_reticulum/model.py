@@ -105,9 +105,9 @@ class Reticulum:
         return frozen(slopes / np.maximum(slopes.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Blocks (rows, membership (leaves, n), design (d + 1, n)) of a table (n, d)."""
+        """Blocks (rows, membership (leaves, n), design (d + 1, n)) of a table (n, d); at least one."""
         size = max(64, min(4096, _BLOCK_FLOATS // (4 * self.tree.n_leaves + self.tree.n_features)))
-        for start in range(0, len(X), size):
+        for start in range(0, max(len(X), 1), size):
             part = slice(start, min(start + size, len(X)))
             design = self.schema.design(X[part])
             block = gates(self.tree.hyperplanes[None], self.tree.shape, design)
@@ -122,15 +122,19 @@ class Reticulum:
 
     def predict_mean(self, X: Any) -> Floats:
         """Mean of the target of each row (n, d): for classes their probabilities (n, classes), for numbers (n,)."""
-        nobody = np.zeros((self.tree.n_leaves, 0)), np.zeros((self.tree.n_features + 1, 0))
-        out = np.empty((len(X), *self.family.predictive_mean(self.statistics, *nobody).shape[1:]))
-        for part, membership, design in self._blocks(X):
-            out[part] = self.family.predictive_mean(self.statistics, membership, design)
-        return out
+        return np.concatenate(
+            [
+                self.family.predictive_mean(self.statistics, membership, design)
+                for _, membership, design in self._blocks(X)
+            ]
+        )
 
     def predict_distribution(self, X: Any) -> Mixture | ClassDistribution:
         """Distribution of the target of each row (n, d); that of class codes where the target is a class."""
-        return self.family.predictive(self.statistics, self.membership(X).T, self.schema.design(X))
+        _, memberships, designs = zip(*self._blocks(X), strict=True)
+        return self.family.predictive(
+            self.statistics, np.concatenate(memberships, axis=1), np.concatenate(designs, axis=1)
+        )
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Uncertainty of the target of each row (n, d), by where it comes from."""

@@ -13,8 +13,8 @@ from scipy.special import gammaln, ndtri, stdtr, stdtrit
 from .tree import Floats, Integers
 
 _TOLERANCE = 1e-10
-_ROUNDING = 4 * np.finfo(float).eps
-_LARGEST = float(np.finfo(float).max)
+ROUNDING = 4 * np.finfo(float).eps
+LARGEST = float(np.finfo(float).max)
 
 # A step of inverse interpolation nearly always ends within the first few. After these, each second step halves the
 # bracket, in turns as numbers and as floats in their order, of which 64 halvings leave nothing between.
@@ -45,7 +45,7 @@ def solved(
     """
     result, rows = x.copy(), np.arange(len(q))
     goal = ndtri(q)
-    tolerance = np.maximum(_TOLERANCE * np.minimum(q, 1.0 - q), 0.5 * _ROUNDING * q)
+    tolerance = np.maximum(_TOLERANCE * np.minimum(q, 1.0 - q), 0.5 * ROUNDING * q)
     x_before, score_before, ratio_before = np.full((3, len(q)), np.nan)
     with np.errstate(all="ignore"):
         for step in range(_MOST_STEPS):
@@ -137,8 +137,8 @@ def student_solver(
         with np.errstate(all="ignore"):
             ends = (location + scale * end.take(columns, axis=1) for end in (least, most))
             low, high = (np.where(weights > 0, end, fill) for end, fill in zip(ends, (np.inf, -np.inf), strict=True))
-            low = np.maximum(np.nextafter(low.min(axis=0), -np.inf), -_LARGEST)
-            high = np.minimum(high.max(axis=0), _LARGEST)
+            low = np.maximum(np.nextafter(low.min(axis=0), -np.inf), -LARGEST)
+            high = np.minimum(high.max(axis=0), LARGEST)
             middle = (weights * location).sum(axis=0)
             within = weights * scale**2
             between = (weights * (location - middle) ** 2).sum(axis=0)

@@ -146,6 +146,12 @@ class Moments(NamedTuple):
     size: Floats
 
 
+def mean_and_covariance(second: Floats) -> tuple[Floats, Floats]:
+    """Mean and covariance of x from the summed second moments of (1, x)."""
+    mean = second[0, 1:] / second[0, 0]
+    return mean, second[1:, 1:] / second[0, 0] - np.outer(mean, mean)
+
+
 class Rows(Protocol):
     """What growth and the objective may ask of the training rows."""
 
@@ -367,6 +373,7 @@ class NumpyRows:
         return Moments(second, cross, size)
 
     def _varying(self, part: slice, design: Floats, T: Floats, statistics: Floats) -> Floats:
+        """What may vary along a good direction, as `Moments` tells: (q, n)."""
         if not self.family.uses_design:
             return T.T
         residual = cast("LinearFamily", self.family).residuals(design, self._targets_of(part), statistics)[:, 0]
@@ -404,10 +411,10 @@ class NumpyRows:
             yield slice(None), T
             return
         linear = cast("LinearFamily", family)
-        residuals = linear.residuals(design, self._targets_of(part), statistics)
+        scanned, residuals = linear.scan_family, linear.residuals(design, self._targets_of(part), statistics)
         for index, values in enumerate(directions @ design):
             columns = np.stack([design[0], values])
-            yield slice(index, index + 1), linear.scan_family.row_statistics(columns, residuals)
+            yield slice(index, index + 1), scanned.row_statistics(columns, residuals)
 
     def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> NumpyRows:
         if shape.n_splits == 0:
