@@ -296,7 +296,7 @@ def test_the_size_of_blocks_does_not_change_a_pass(problem):
     for floats, kept in ((1, 0), (1, 1 << 30), (1 << 30, 0)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(rows_module, "_BLOCK_FLOATS", floats)
-            patch.setattr(rows_module, "_KEPT_BYTES", kept)
+            patch.setattr(rows_module, "KEPT_BYTES", kept)
             patch.setattr(rows_module, "_PRODUCT_FLOATS", floats)
             patch.setattr(rows_module, "_WIDEST_PRODUCTS", 64 if kept else 0)
             assert_same_pass(at, problem.pass_())

@@ -22,6 +22,7 @@ from .families import DirichletCategorical, Family, NormalLinear, missing_member
 from .growth import Policy, iterate_growth
 from .history import GrowthEvent, History, StoppingReason
 from .model import GREY_ZONE, Reticulum
+from .native import rows_class
 from .objective import State, log_bayes_factors
 from .parametrizations import PARAMETRIZATIONS
 from .rows import NumpyRows, mean_and_covariance
@@ -207,7 +208,7 @@ class _Adaptive(_Estimator):
         )
         margin = _LINEAR_MARGIN if linear else 0.0
         schema = Schema.from_columns(table.X, table.weights, table.names, margin)
-        rows = NumpyRows(table.X, table.targets, table.family, table.weights, schema)
+        rows = rows_class()(table.X, table.targets, table.family, table.weights, schema)
         basis = None
         if _is_wide(table.X) and not table.family.uses_design:
             rows, basis = rows.narrowed()

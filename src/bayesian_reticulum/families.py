@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +105,15 @@ class LinearFamily(Family, Protocol):
         ...
 
 
+@runtime_checkable
+class CodedFamily(Protocol):
+    """A family whose statistics of a row are a single one among zeros."""
+
+    def row_codes(self, targets: Any) -> Integers:
+        """Place of the one in the statistics of each row: a shorter way to say the same."""
+        ...
+
+
 def missing_members(family: Any) -> list[str]:
     """Names of what an object lacks to be a family."""
     wanted = {*vars(Family), *(vars(LinearFamily) if getattr(family, "uses_design", False) else ())}
@@ -148,8 +157,12 @@ class DirichletCategorical:
     def row_statistics(self, design: Floats | None, targets: Any) -> Floats:
         """One-hot rows for class codes 0 to k - 1."""
         statistics = np.zeros((len(targets), len(self.prior)))
-        statistics[np.arange(len(targets)), targets] = 1.0
+        statistics[np.arange(len(targets)), self.row_codes(targets)] = 1.0
         return statistics
+
+    def row_codes(self, targets: Any) -> Integers:
+        """The class codes themselves."""
+        return np.asarray(targets)
 
     def log_evidence(self, statistics: Floats) -> Floats:
         """ln B(prior + S) - ln B(prior): the paper's c of each leaf."""

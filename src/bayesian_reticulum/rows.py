@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +24,7 @@ from .tree import Floats, Integers, Shape
 # Scratch arrays of one block should stay in a core's second-level cache.
 _BLOCK_FLOATS = 1 << 17
 # Standardised columns are kept between passes while they are small, and made anew block by block otherwise.
-_KEPT_BYTES = 24 << 20
+KEPT_BYTES = 24 << 20
 # Gates are told from 0 and 1 up to this activation.
 _LARGEST_EXPONENT = 500.0
 # Up to this width the products of all pairs of columns are formed once and shared by all splits.
@@ -266,7 +266,7 @@ class NumpyRows:
         size = max(64, min(4096, _BLOCK_FLOATS // floats_per_row))
         starts = range(0, self._n, size)
         parts = [slice(start, min(start + size, self._n)) for start in starts]
-        if self._kept is None and self._n * (self.n_features + 1 + self.family.n_statistics) * 8 <= _KEPT_BYTES:
+        if self._kept is None and self._n * (self.n_features + 1 + self.family.n_statistics) * 8 <= KEPT_BYTES:
             self._kept = self._read(0, self._n)
         for part in parts:
             if self._kept is not None:
@@ -348,7 +348,22 @@ class NumpyRows:
             gradient += slope.reshape(m * c, len(T)) @ (design * self._mass[part]).T
         return statistics, gradient.reshape(m, c, width).transpose(1, 0, 2)
 
-    def reaching(self, hyperplanes: Floats, shape: Shape, leaf: int, *, hard: bool) -> NumpyRows:
+    def _chosen_of(self, seen: Integers) -> Integers:
+        return seen if self._chosen is None else self._chosen[seen]
+
+    def _like(self, **changes: Any) -> Self:
+        """Rows of the same table, seen in another way."""
+        same = {
+            "X": self._X,
+            "targets": self._targets,
+            "family": self.family,
+            "weights": self._weights,
+            "schema": self._schema,
+            "axes": self.axes,
+        }
+        return type(self)(**(same | changes))
+
+    def reaching(self, hyperplanes: Floats, shape: Shape, leaf: int, *, hard: bool) -> Self:
         membership = np.empty(self._n)
         for part, _, _, products in self._memberships(hyperplanes[None], shape):
             membership[part] = products.membership[leaf, 0]
@@ -356,8 +371,7 @@ class NumpyRows:
         if hard and not len(seen):
             return self
         weights = self._mass[seen] if hard else self._mass[seen] * membership[seen]
-        chosen = seen if self._chosen is None else self._chosen[seen]
-        return NumpyRows(self._X, self._targets, self.family, weights, self._schema, axes=self.axes, _chosen=chosen)
+        return self._like(weights=weights, _chosen=self._chosen_of(seen))
 
     def moments(self, statistics: Floats) -> Moments:
         width = self.n_features + 1
@@ -416,11 +430,24 @@ class NumpyRows:
             columns = np.stack([design[0], values])
             yield slice(index, index + 1), scanned.row_statistics(columns, residuals)
 
-    def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> NumpyRows:
+    def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Self:
         if shape.n_splits == 0:
             return self
+        log_reach, log_own, log_other = self._leaf_view(hyperplanes, shape, statistics, leaf)
+        largest_share = np.maximum(log_reach, log_own - np.logaddexp(log_own, log_other))
+        seen = np.flatnonzero(largest_share > np.log(_NEGLIGIBLE_SHARE))
+        return self._like(
+            weights=self._weights[seen],
+            _chosen=self._chosen_of(seen),
+            _log_reach=log_reach[seen],
+            _log_other=log_other[seen],
+        )
+
+    def _leaf_view(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Floats:
+        """Log membership in a leaf, the same with its likelihood, and the log sum of those of all others; (3, n)."""
         expected = self.family.expected_parameters(statistics)
-        log_reach, log_own, log_other = np.empty((3, self._n))
+        out = np.empty((3, self._n))
+        log_reach, log_own, log_other = out
         for part, design, T in self._blocks(4 * shape.n_leaves):
             joint = gates(hyperplanes[None], shape, design).log_membership[0]
             if self._log_reach is not None:
@@ -433,19 +460,7 @@ class NumpyRows:
             log_other[part] = top + np.log(np.exp(others - top).sum(axis=0))
             if self._log_other is not None:
                 log_other[part] = np.logaddexp(log_other[part], self._log_other[part])
-        largest_share = np.maximum(log_reach, log_own - np.logaddexp(log_own, log_other))
-        seen = np.flatnonzero(largest_share > np.log(_NEGLIGIBLE_SHARE))
-        return NumpyRows(
-            self._X,
-            self._targets,
-            self.family,
-            self._weights[seen],
-            self._schema,
-            axes=self.axes,
-            _chosen=seen if self._chosen is None else self._chosen[seen],
-            _log_reach=log_reach[seen],
-            _log_other=log_other[seen],
-        )
+        return out
 
     def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
         grey, all_ = np.zeros((2, shape.n_splits))
@@ -457,11 +472,11 @@ class NumpyRows:
             all_ += reach.sum(axis=1)
         return grey / np.maximum(all_, np.finfo(float).tiny)
 
-    def believing(self, family: Family) -> NumpyRows:
+    def believing(self, family: Family) -> Self:
         """The same rows with leaves of another family."""
-        return NumpyRows(self._X, self._targets, family, self._weights, self._schema, axes=self.axes)
+        return self._like(family=family)
 
-    def narrowed(self) -> tuple[NumpyRows, Floats]:
+    def narrowed(self) -> tuple[Self, Floats]:
         """Rows with fewer columns than these, for tables with more columns than rows, and the way back.
 
         The prior on slopes is the same in all directions, so the best hyperplane lies in the span of the rows.
@@ -475,7 +490,7 @@ class NumpyRows:
         basis = basis.T
         columns = centred @ basis
         schema = identity_schema(columns.shape[1])
-        return NumpyRows(columns, self._targets, self.family, self._weights, schema, axes=basis), basis
+        return self._like(X=columns, schema=schema, axes=basis), basis
 
 
 def _bins(directions: Floats, edges: Floats, design: Floats) -> Any:

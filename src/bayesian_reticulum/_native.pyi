@@ -1,0 +1,63 @@
+from typing import Any
+
+from .tree import Floats, Integers
+
+instruction_set: str
+pad: int
+
+class Table:
+    def __init__(
+        self,
+        X: Any,
+        index: Integers,
+        segments: Integers,
+        codes: Any,
+        k: int,
+        statistics: Floats | None,
+        weights: Floats,
+        mass: Floats,
+        log_reach: Floats | None,
+        log_other: Floats | None,
+        center: Floats,
+        scale: Floats,
+        low: Floats,
+        high: Floats,
+        keep: bool,
+    ) -> None: ...
+    def pass_(
+        self,
+        hyperplanes: Floats,
+        children: Integers,
+        parameters: Floats,
+        threads: int,
+        log_normalizer: Floats,
+        statistics: Floats,
+        gradient: Floats,
+        observed: Floats | None,
+        complete: Floats | None,
+    ) -> None: ...
+    def membership_sums(self, hyperplanes: Floats, children: Integers, threads: int, out: Floats) -> None: ...
+    def leaf_view(
+        self,
+        hyperplanes: Floats,
+        children: Integers,
+        parameters: Floats,
+        leaf: int,
+        threads: int,
+        place: Integers,
+        out: Floats,
+    ) -> None: ...
+    def histogram(self, directions: Floats, edges: Floats, cuts: Floats, threads: int, out: Floats) -> None: ...
+
+def predict(
+    X: Any,
+    center: Floats,
+    scale: Floats,
+    low: Floats,
+    high: Floats,
+    hyperplanes: Floats,
+    children: Integers,
+    values: Floats | None,
+    threads: int,
+    out: Floats,
+) -> None: ...

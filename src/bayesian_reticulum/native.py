@@ -1,0 +1,179 @@
+"""Rows whose sums are made in compiled code, where it was built, and which of the two ways is in use.
+
+The compiled code (`src/native`) reads the rows once for each request, block by block, in threads if asked to; NumPy
+remains the reference that it is tested against.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .families import CodedFamily, unpacked
+from .rows import KEPT_BYTES, NumpyRows, Pass
+from .tree import Floats, Integers, Shape
+
+try:
+    from ._native import Table, instruction_set, pad
+except ImportError:  # no compiler where the package was installed
+    instruction_set = ""
+
+# Below this many gates a second thread costs more than it saves.
+_FEWEST_GATES = 1 << 17
+
+
+def is_available() -> bool:
+    """Whether compiled code is there and not switched off by the environment."""
+    return bool(instruction_set) and os.environ.get("BAYESIAN_RETICULUM_NATIVE", "1") != "0"
+
+
+def rows_class() -> type[NumpyRows]:
+    """The fastest rows that there are."""
+    return NativeRows if is_available() else NumpyRows
+
+
+class _Layout(NamedTuple):
+    """The row at each place of a table, -1 for padding; where segments of equal code begin and end; their codes."""
+
+    row: Integers
+    segments: Integers
+    codes: NDArray[np.int32]
+
+
+class NativeRows(NumpyRows):
+    """Rows in memory whose sums are made in compiled code.
+
+    Parameters
+    ----------
+    threads : int, default=1
+        Threads that work on a request, where it is large enough; they do not change a bit of it.
+    """
+
+    def __init__(self, *args: Any, threads: int = 1, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._threads = threads
+        # Statistics that are too wide to be held for all rows are left to NumPy, block by block.
+        self._is_coded = isinstance(self.family, CodedFamily)
+        self._fits = self._is_coded or self._n * self.family.n_statistics * 8 <= KEPT_BYTES
+
+    def _like(self, **changes: Any) -> Self:
+        return super()._like(**({"threads": self._threads} | changes))
+
+    @cached_property
+    def _layout(self) -> _Layout:
+        """Where rows go: sorted by code, each code padded to whole vectors, as blocks of one code are faster."""
+        if isinstance(self.family, CodedFamily):
+            codes = np.asarray(self.family.row_codes(self._targets_of(slice(0, self._n))))
+            counts = np.bincount(codes)
+            order = np.argsort(codes, kind="stable")
+        else:
+            counts, order = np.array([self._n]), np.arange(self._n)
+        present = np.flatnonzero(counts)
+        counts = counts[present]
+        padded = -(-counts // pad) * pad
+        segments = np.concatenate([[0], np.cumsum(padded)])
+        skipped = segments[:-1] - np.concatenate([[0], np.cumsum(counts)[:-1]])
+        row = np.full(segments[-1], -1, dtype=np.int64)
+        row[np.arange(self._n) + np.repeat(skipped, counts)] = order
+        return _Layout(row, segments, present.astype(np.int32))
+
+    @cached_property
+    def _table(self) -> Any:
+        row, segments, codes = self._layout
+        is_row = row >= 0
+
+        def spread(values: Floats) -> Floats:
+            return np.where(is_row, values[..., row], 0.0)
+
+        schema, X = self._schema, np.asarray(self._X)
+        statistics = None if self._is_coded else spread(self._read(0, self._n)[1].T)
+        weights = spread(self._weights)
+        is_view = self._log_reach is not None
+        return Table(
+            X if X.dtype in (np.float64, np.float32) else X.astype(np.float64),
+            row if self._chosen is None else np.where(is_row, self._chosen[row], -1),
+            segments,
+            codes,
+            self.family.n_statistics,
+            statistics,
+            weights,
+            spread(self._mass) if is_view else weights,
+            None if self._log_reach is None else spread(self._log_reach),
+            None if self._log_other is None else spread(self._log_other),
+            schema.center,
+            schema.scale,
+            schema.low,
+            schema.high,
+            self._n * (self.n_features + 1) * 8 <= KEPT_BYTES,
+        )
+
+    def _threads_for(self, gates_per_row: int) -> int:
+        return self._threads if self._n * gates_per_row >= _FEWEST_GATES else 1
+
+    def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
+        if not self._fits:
+            return super().pass_(hyperplanes, shape, statistics, information=information)
+        c, m, width = hyperplanes.shape
+        expected = self.family.expected_parameters(statistics)
+        log_normalizer = np.zeros(c)
+        new_statistics = np.zeros(statistics.shape)
+        gradient = np.zeros(hyperplanes.shape)
+        packed = np.zeros((2, c, m, width * (width + 1) // 2)) if information else None
+        self._table.pass_(
+            np.ascontiguousarray(hyperplanes),
+            shape.children,
+            np.ascontiguousarray(expected),
+            self._threads_for(c * m * (width if information else 1)),
+            log_normalizer,
+            new_statistics,
+            gradient,
+            None if packed is None else packed[0],
+            None if packed is None else packed[1],
+        )
+        if packed is None:
+            return Pass(expected, log_normalizer, new_statistics, gradient)
+        return Pass(expected, log_normalizer, new_statistics, gradient, *unpacked(packed, width))
+
+    def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:
+        if not self._fits:
+            return super().prior_statistics(hyperplanes, shape)
+        c, m, _ = hyperplanes.shape
+        out = np.zeros((c, m + 1, self.family.n_statistics))
+        threads = self._threads_for(c * m)
+        self._table.membership_sums(np.ascontiguousarray(hyperplanes), shape.children, threads, out)
+        return out
+
+    def _leaf_view(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Floats:
+        if not self._fits:
+            return super()._leaf_view(hyperplanes, shape, statistics, leaf)
+        out = np.empty((3, self._n))
+        expected = np.ascontiguousarray(self.family.expected_parameters(statistics)[None])
+        planes = np.ascontiguousarray(hyperplanes[None])
+        threads = self._threads_for(shape.n_splits)
+        self._table.leaf_view(planes, shape.children, expected, leaf, threads, self._layout.row, out)
+        return out
+
+    def histogram(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
+        if self.family.uses_design or not self._fits:
+            return super().histogram(directions, edges, cuts, statistics)
+        k, coded = self.family.n_statistics, self._is_coded
+        bins, groups = edges.shape[1] + 1, len(cuts) + 1
+        size = -(-groups * (1 if coded else k) // pad) * pad
+        out = np.zeros((len(directions), bins, k if coded else 1, size))
+        self._table.histogram(
+            np.ascontiguousarray(directions),
+            np.ascontiguousarray(edges),
+            np.ascontiguousarray(cuts),
+            self._threads_for(len(directions)),
+            out,
+        )
+        if coded:
+            by_group = out[..., :groups].transpose(3, 0, 1, 2)
+        else:
+            by_group = out[..., 0, : groups * k].reshape(*out.shape[:2], groups, k).transpose(2, 0, 1, 3)
+        left = by_group[1:]
+        return np.stack([left, by_group[:1] - left], axis=1)

@@ -1,0 +1,457 @@
+// One block of rows after the other; compiled once for each instruction set, as RETICULUM_KERNELS.
+
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "vectors.hpp"
+
+namespace reticulum {
+namespace {
+
+// Gates are told from 0 and 1 up to this activation.
+constexpr double kLargestExponent = 500.0;
+// Products of gates and likelihoods may stand for their logs while their sum lies between these.
+constexpr double kSmallestTotal = 1e-200;
+constexpr double kLargestExtra = 400.0;
+
+#if defined(__AVX512F__)
+constexpr int kTileRows = 4, kTileVectors = 4, kTileDots = 4, kTileCurvatures = 6;
+#elif defined(__AVX__)
+constexpr int kTileRows = 4, kTileVectors = 2, kTileDots = 3, kTileCurvatures = 3;
+#else
+constexpr int kTileRows = 4, kTileVectors = 2, kTileDots = 3, kTileCurvatures = 3;
+#endif
+
+// out (R, V vectors) = matrix (R, width) times columns.
+template <int R, int V>
+inline void product_tile(const double* matrix, int width, const double* columns, int64_t stride, double* out, int n) {
+    Vec acc[R][V] = {};
+    for (int j = 0; j < width; ++j) {
+        Vec column[V];
+        for (int v = 0; v < V; ++v) column[v] = load(columns + j * stride + v * kLanes);
+        for (int r = 0; r < R; ++r) {
+            const double factor = matrix[r * width + j];
+            for (int v = 0; v < V; ++v) acc[r][v] += factor * column[v];
+        }
+    }
+    for (int r = 0; r < R; ++r)
+        for (int v = 0; v < V; ++v) store(out + r * n + v * kLanes, acc[r][v]);
+}
+
+template <int R>
+inline void product_rows(const double* matrix, int width, const double* columns, int64_t stride, double* out, int n) {
+    int b = 0;
+    for (; b + kTileVectors * kLanes <= n; b += kTileVectors * kLanes)
+        product_tile<R, kTileVectors>(matrix, width, columns + b, stride, out + b, n);
+    for (; b < n; b += kLanes) product_tile<R, 1>(matrix, width, columns + b, stride, out + b, n);
+}
+
+// out (rows, n) = matrix (rows, width) times columns (width, stride).
+void product(const double* matrix, int rows, int width, const double* columns, int64_t stride, double* out, int n) {
+    int r = 0;
+    for (; r + kTileRows <= rows; r += kTileRows)
+        product_rows<kTileRows>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
+    for (; r < rows; ++r) product_rows<1>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
+}
+
+// out[r * out_stride + j] += left[r] . right[j] for R rows and J columns.
+template <int R, int J>
+inline void dot_tile(const double* left, int n, const double* right, int64_t stride, double* out, int64_t out_stride) {
+    Vec acc[R][J] = {};
+    for (int b = 0; b < n; b += kLanes) {
+        Vec column[J];
+        for (int j = 0; j < J; ++j) column[j] = load(right + j * stride + b);
+        for (int r = 0; r < R; ++r) {
+            const Vec row = load(left + int64_t{r} * n + b);
+            for (int j = 0; j < J; ++j) acc[r][j] += row * column[j];
+        }
+    }
+    for (int r = 0; r < R; ++r)
+        for (int j = 0; j < J; ++j) out[r * out_stride + j] += sum(acc[r][j]);
+}
+
+template <int R>
+inline void dot_rows(const double* left, int n, const double* right, int64_t stride, int width, double* out) {
+    int j = 0;
+    for (; j + kTileDots <= width; j += kTileDots) dot_tile<R, kTileDots>(left, n, right + j * stride, stride, out + j, width);
+    for (; j < width; ++j) dot_tile<R, 1>(left, n, right + j * stride, stride, out + j, width);
+}
+
+// out (rows, width) += left (rows, n) times the transpose of right (width, stride).
+void add_dots(const double* left, int rows, int n, const double* right, int64_t stride, int width, double* out) {
+    int r = 0;
+    for (; r + kTileRows <= rows; r += kTileRows)
+        dot_rows<kTileRows>(left + int64_t{r} * n, n, right, stride, width, out + int64_t{r} * width);
+    for (; r < rows; ++r) dot_rows<1>(left + int64_t{r} * n, n, right, stride, width, out + int64_t{r} * width);
+}
+
+// The same with products of a column `first` and `J` others in the place of right.
+template <int R, int J>
+inline void curvature_tile(const double* left, int n, const double* first, const double* right, int64_t stride,
+                           double* out, int64_t pairs) {
+    Vec acc[R][J] = {};
+    for (int b = 0; b < n; b += kLanes) {
+        const Vec factor = load(first + b);
+        Vec column[J];
+        for (int j = 0; j < J; ++j) column[j] = factor * load(right + j * stride + b);
+        for (int r = 0; r < R; ++r) {
+            const Vec row = load(left + int64_t{r} * n + b);
+            for (int j = 0; j < J; ++j) acc[r][j] += row * column[j];
+        }
+    }
+    for (int r = 0; r < R; ++r)
+        for (int j = 0; j < J; ++j) out[r * pairs + j] += sum(acc[r][j]);
+}
+
+template <int R>
+inline void curvature_rows(const double* left, int n, const double* design, int64_t stride, int width, double* out) {
+    const int64_t pairs = int64_t{width} * (width + 1) / 2;
+    int64_t at = 0;
+    for (int i = 0; i < width; ++i) {
+        int j = i;
+        for (; j + 4 <= width; j += 4, at += 4)
+            curvature_tile<R, 4>(left, n, design + i * stride, design + j * stride, stride, out + at, pairs);
+        for (; j < width; ++j, ++at)
+            curvature_tile<R, 1>(left, n, design + i * stride, design + j * stride, stride, out + at, pairs);
+    }
+}
+
+// out (rows, pairs) += sum over b of left (rows, n) times the upper triangle of x x'.
+void add_curvatures(const double* left, int rows, int n, const double* design, int64_t stride, int width, double* out) {
+    const int64_t pairs = int64_t{width} * (width + 1) / 2;
+    int r = 0;
+    for (; r + kTileCurvatures <= rows; r += kTileCurvatures)
+        curvature_rows<kTileCurvatures>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
+    for (; r < rows; ++r) curvature_rows<1>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
+}
+
+double* grown(std::vector<double>& scratch, int64_t size) {
+    if (static_cast<int64_t>(scratch.size()) < size) scratch.resize(size);
+    return scratch.data();
+}
+
+// Gates to the left (m, n), and in `member` (leaves, n) the products of gates on each leaf's path. `reach` (m, n).
+void descend(const Trees& trees, const double* activation, int n, double* gate, double* reach, double* member) {
+    if (trees.m == 0) std::fill(member, member + n, 1.0);
+    else std::fill(reach, reach + n, 1.0);
+    for (int split = 0; split < trees.m; ++split) {
+        const int64_t* pair = trees.children + 2 * split;
+        double* left = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
+        double* right = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
+        const double* above = reach + int64_t{split} * n;
+        const double* a = activation + int64_t{split} * n;
+        double* g = gate + int64_t{split} * n;
+        for (int b = 0; b < n; b += kLanes) {
+            // Both gates from one exponential, each to full relative precision.
+            const Vec limited = smaller(larger(load(a + b), all(-kLargestExponent)), all(kLargestExponent));
+            const Vec odds = exp(-limited);
+            const Vec own = 1.0 / (1.0 + odds);
+            const Vec reached = load(above + b) * own;
+            store(g + b, own);
+            store(left + b, reached);
+            store(right + b, reached * odds);
+        }
+    }
+}
+
+// Log memberships (leaves, n), where products of gates might vanish. `reach` (m, n).
+void descend_logs(const Trees& trees, const double* activation, int n, double* reach, double* member) {
+    if (trees.m == 0) std::fill(member, member + n, 0.0);
+    else std::fill(reach, reach + n, 0.0);
+    for (int split = 0; split < trees.m; ++split) {
+        const int64_t* pair = trees.children + 2 * split;
+        double* left = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
+        double* right = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
+        const double* above = reach + int64_t{split} * n;
+        for (int b = 0; b < n; b += kLanes) {
+            const Vec a = load(activation + int64_t{split} * n + b);
+            const Vec down = smaller(a, Vec{}) - log(1.0 + exp(smaller(a, -a)));
+            const Vec reached = load(above + b) + down;
+            store(left + b, reached);
+            store(right + b, reached - a);
+        }
+    }
+}
+
+// Joints (leaves, n) of membership and likelihood, up to exp(shift) (n), from log memberships and log likelihoods.
+void joints_from_logs(int leaves, const Block& block, const double* say, const double* code_say, double* member,
+                      double* total, double* shift) {
+    const int n = block.n;
+    for (int b = 0; b < n; b += kLanes) {
+        const Vec reach = block.log_reach ? load(block.log_reach + b) : Vec{};
+        Vec top = block.log_other ? load(block.log_other + b) : all(-1e308);
+        for (int leaf = 0; leaf < leaves; ++leaf) {
+            const Vec likelihood = say ? load(say + int64_t{leaf} * n + b) : all(code_say[leaf]);
+            const Vec joint = load(member + int64_t{leaf} * n + b) + reach + likelihood;
+            store(member + int64_t{leaf} * n + b, joint);
+            top = larger(top, joint);
+        }
+        Vec all_of_it = block.log_other ? exp(load(block.log_other + b) - top) : Vec{};
+        for (int leaf = 0; leaf < leaves; ++leaf) {
+            // What is cut off by exp would be too small to count.
+            const Vec joint = exp(load(member + int64_t{leaf} * n + b) - top);
+            store(member + int64_t{leaf} * n + b, joint);
+            all_of_it += joint;
+        }
+        store(total + b, all_of_it);
+        store(shift + b, top);
+    }
+}
+
+void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const Sums& sums,
+          std::vector<double>& scratch) {
+    const int c = trees.c, m = trees.m, leaves = trees.leaves(), width = trees.width, n = block.n, k = beliefs.k;
+    const bool information = sums.observed != nullptr;
+    const int64_t splits = int64_t{c} * m;
+    const int64_t says = beliefs.by_code ? 0 : int64_t{c} * leaves;
+    double* at = grown(scratch, n * (splits * (information ? 3 : 1) + 2 * int64_t{m} + leaves + 2 + says));
+    double* slope = std::exchange(at, at + splits * n);  // activations first
+    double* curvature = at;                              // observed, then complete
+    if (information) at += 2 * splits * n;
+    double* gate = std::exchange(at, at + int64_t{m} * n);
+    double* reach = std::exchange(at, at + int64_t{m} * n);
+    double* member = std::exchange(at, at + int64_t{leaves} * n);
+    double* total = std::exchange(at, at + n);
+    double* shift = std::exchange(at, at + n);
+    double* say = at;
+
+    product(trees.hyperplanes, static_cast<int>(splits), width, block.design, block.stride, slope, n);
+    if (!beliefs.by_code)
+        product(beliefs.parameters, c * leaves, k, block.statistics, block.statistics_stride, say, n);
+
+    for (int tree = 0; tree < c; ++tree) {
+        double* a = slope + int64_t{tree} * m * n;
+        double* own_say = beliefs.by_code ? nullptr : say + int64_t{tree} * leaves * n;
+        const double* table = beliefs.by_code ? beliefs.likelihood + (int64_t{block.code} * c + tree) * leaves : nullptr;
+        const double offset = beliefs.by_code ? beliefs.offset[int64_t{block.code} * c + tree] : 0.0;
+        Trees one = trees;
+        one.c = 1;
+        descend(one, a, n, gate, reach, member);
+
+        // Joints of membership and likelihood, as guarded products.
+        Vec least = all(1.0), most = all(0.0);
+        for (int b = 0; b < n; b += kLanes) {
+            Vec top = all(offset);
+            Vec joint_sum = {};
+            if (beliefs.by_code) {
+                for (int leaf = 0; leaf < leaves; ++leaf) {
+                    const Vec joint = load(member + int64_t{leaf} * n + b) * table[leaf];
+                    store(member + int64_t{leaf} * n + b, joint);
+                    joint_sum += joint;
+                }
+            } else {
+                top = load(own_say + b);
+                for (int leaf = 1; leaf < leaves; ++leaf) top = larger(top, load(own_say + int64_t{leaf} * n + b));
+                for (int leaf = 0; leaf < leaves; ++leaf) {
+                    const Vec joint =
+                        load(member + int64_t{leaf} * n + b) * exp(load(own_say + int64_t{leaf} * n + b) - top);
+                    store(member + int64_t{leaf} * n + b, joint);
+                    joint_sum += joint;
+                }
+            }
+            least = smaller(least, joint_sum);
+            if (block.log_other) {
+                const Vec reach_log = load(block.log_reach + b);
+                const Vec extra = load(block.log_other + b) - reach_log - top;
+                most = larger(most, extra);
+                joint_sum += exp(extra);
+                top += reach_log;
+            }
+            store(total + b, joint_sum);
+            store(shift + b, top);
+        }
+        bool safe = true;
+        for (int lane = 0; lane < kLanes; ++lane) safe &= least[lane] > kSmallestTotal && most[lane] < kLargestExtra;
+        if (!safe) {
+            descend_logs(one, a, n, reach, member);
+            const double* code_say =
+                beliefs.by_code ? beliefs.log_likelihood + (int64_t{block.code} * c + tree) * leaves : nullptr;
+            joints_from_logs(leaves, block, own_say, code_say, member, total, shift);
+        }
+
+        Vec log_sum = {};
+        for (int b = 0; b < n; b += kLanes) {
+            const Vec weight = load(block.weight + b), all_of_it = load(total + b);
+            log_sum += weight * (log(all_of_it) + load(shift + b));
+            store(total + b, weight / all_of_it);
+        }
+        sums.log_normalizer[tree] += sum(log_sum);
+
+        // Responsibilities and leaf statistics.
+        for (int leaf = 0; leaf < leaves; ++leaf) {
+            double* own = member + int64_t{leaf} * n;
+            Vec count = {};
+            for (int b = 0; b < n; b += kLanes) {
+                const Vec responsibility = load(own + b) * load(total + b);
+                store(own + b, responsibility);
+                count += responsibility;
+            }
+            if (beliefs.by_code) sums.statistics[(int64_t{tree} * leaves + leaf) * k + block.code] += sum(count);
+        }
+        if (!beliefs.by_code)
+            add_dots(member, leaves, n, block.statistics, block.statistics_stride, k,
+                     sums.statistics + int64_t{tree} * leaves * k);
+
+        // Up the tree: what lies below each split, and to the left of it.
+        for (int split = m - 1; split >= 0; --split) {
+            const int64_t* pair = trees.children + 2 * split;
+            const double* first = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
+            const double* second = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
+            double* below = reach + int64_t{split} * n;
+            const double* g = gate + int64_t{split} * n;
+            double* own_slope = a + int64_t{split} * n;
+            if (!information) {
+                for (int b = 0; b < n; b += kLanes) {
+                    const Vec left = load(first + b);
+                    const Vec reached = left + load(second + b);
+                    store(below + b, reached);
+                    store(own_slope + b, left - reached * load(g + b));
+                }
+                continue;
+            }
+            double* observed = curvature + (int64_t{tree} * m + split) * n;
+            double* complete = observed + splits * n;
+            for (int b = 0; b < n; b += kLanes) {
+                const Vec left = load(first + b), own = load(g + b), weight = load(block.weight + b);
+                const Vec reached = left + load(second + b);
+                const Vec steep = left - reached * own;
+                const Vec known = reached * own * (1.0 - own);
+                // Padding has no weight, and nothing to divide.
+                const Vec inverse = weight > 0.0 ? 1.0 / weight : Vec{};
+                store(below + b, reached);
+                store(own_slope + b, steep);
+                store(complete + b, known);
+                store(observed + b, known - left * (1.0 - own - steep * inverse) +
+                                        own * steep * (1.0 - reached * inverse));
+            }
+        }
+    }
+    add_dots(slope, static_cast<int>(splits), n, block.design, block.stride, width, sums.gradient);
+    if (information) {
+        add_curvatures(curvature, static_cast<int>(splits), n, block.design, block.stride, width, sums.observed);
+        add_curvatures(curvature + splits * n, static_cast<int>(splits), n, block.design, block.stride, width,
+                       sums.complete);
+    }
+}
+
+void membership_sums(const Trees& trees, int k, const Block& block, const double* mass, double* out,
+                     std::vector<double>& scratch) {
+    const int c = trees.c, m = trees.m, leaves = trees.leaves(), n = block.n;
+    double* activation = grown(scratch, int64_t{n} * (int64_t{c} * m + 2 * m + leaves));
+    double* gate = activation + int64_t{c} * m * n;
+    double* reach = gate + int64_t{m} * n;
+    double* member = reach + int64_t{m} * n;
+    product(trees.hyperplanes, c * m, trees.width, block.design, block.stride, activation, n);
+    for (int tree = 0; tree < c; ++tree) {
+        descend(trees, activation + int64_t{tree} * m * n, n, gate, reach, member);
+        for (int leaf = 0; leaf < leaves; ++leaf) {
+            double* own = member + int64_t{leaf} * n;
+            Vec count = {};
+            for (int b = 0; b < n; b += kLanes) {
+                const Vec share = load(own + b) * load(mass + b);
+                store(own + b, share);
+                count += share;
+            }
+            if (!block.statistics) out[(int64_t{tree} * leaves + leaf) * k + block.code] += sum(count);
+        }
+        if (block.statistics)
+            add_dots(member, leaves, n, block.statistics, block.statistics_stride, k, out + int64_t{tree} * leaves * k);
+    }
+}
+
+void memberships(const Trees& trees, const Block& block, double* out, std::vector<double>& scratch) {
+    const int m = trees.m, n = block.n;
+    double* activation = grown(scratch, 3 * int64_t{n} * m);
+    double* gate = activation + int64_t{m} * n;
+    product(trees.hyperplanes, m, trees.width, block.design, block.stride, activation, n);
+    descend(trees, activation, n, gate, gate + int64_t{m} * n, out);
+}
+
+void leaf_view(const Trees& trees, const Beliefs& beliefs, const Block& block, int leaf, double* out,
+               std::vector<double>& scratch) {
+    const int m = trees.m, leaves = trees.leaves(), n = block.n;
+    double* activation = grown(scratch, int64_t{n} * (2 * m + 2 * leaves));
+    double* reach = activation + int64_t{m} * n;
+    double* member = reach + int64_t{m} * n;
+    double* say = member + int64_t{leaves} * n;
+    product(trees.hyperplanes, m, trees.width, block.design, block.stride, activation, n);
+    if (!beliefs.by_code)
+        product(beliefs.parameters, leaves, beliefs.k, block.statistics, block.statistics_stride, say, n);
+    descend_logs(trees, activation, n, reach, member);
+    for (int b = 0; b < n; b += kLanes) {
+        const Vec log_reach = block.log_reach ? load(block.log_reach + b) : Vec{};
+        Vec top = block.log_other ? load(block.log_other + b) : all(-1e308);
+        for (int other = 0; other < leaves; ++other) {
+            double* own = member + int64_t{other} * n + b;
+            const Vec log_share = load(own) + log_reach;
+            Vec joint;
+            if (beliefs.by_code)
+                joint = log_share + beliefs.log_likelihood[int64_t{block.code} * leaves + other];
+            else
+                joint = log_share + load(say + int64_t{other} * n + b);
+            if (other == leaf) {
+                store(out + b, log_share);
+                store(out + n + b, joint);
+            } else {
+                top = larger(top, joint);
+            }
+            store(own, joint);
+        }
+        Vec others = block.log_other ? exp(load(block.log_other + b) - top) : Vec{};
+        for (int other = 0; other < leaves; ++other)
+            if (other != leaf) others += exp(load(member + int64_t{other} * n + b) - top);
+        store(out + 2 * n + b, top + log(others));
+    }
+}
+
+void histogram(const Grid& grid, const Block& block, int k, const double* mass, double* out,
+               std::vector<double>& scratch) {
+    const int n = block.n, bins = grid.edges + 1;
+    const bool by_code = block.statistics == nullptr;
+    const int per_cut = by_code ? 1 : k;
+    // Everything, then the left of each cut.
+    const int groups = 1 + grid.cuts;
+    const int size = (groups * per_cut + kPad - 1) / kPad * kPad;
+    const int64_t cells = by_code ? int64_t{k} * size : size;
+    double* value = grown(scratch, int64_t{n} * (grid.directions + grid.cuts) + size);
+    double* side = value + int64_t{grid.directions} * n;
+    double* shares = side + int64_t{grid.cuts} * n;
+    product(grid.direction, grid.directions, grid.width, block.design, block.stride, value, n);
+    product(grid.cut, grid.cuts, grid.width, block.design, block.stride, side, n);
+    for (int direction = 0; direction < grid.directions; ++direction) {
+        // In the place of values, the bins: the number of edges below.
+        const double* edge = grid.edge + int64_t{direction} * grid.edges;
+        double* own = value + int64_t{direction} * n;
+        for (int b = 0; b < n; b += kLanes) {
+            const Vec x = load(own + b);
+            Bits bin = {};
+            for (int e = 0; e < grid.edges; ++e) bin -= x > edge[e];
+            store(own + b, __builtin_convertvector(bin, Vec));
+        }
+    }
+    std::fill(shares, shares + size, 0.0);
+    for (int b = 0; b < n; ++b) {
+        if (mass[b] == 0.0) continue;
+        for (int group = 0; group < groups; ++group) {
+            const bool inside = group == 0 || side[int64_t{group - 1} * n + b] > 0.0;
+            for (int s = 0; s < per_cut; ++s) {
+                const double statistic = by_code ? 1.0 : block.statistics[s * block.statistics_stride + b];
+                shares[group * per_cut + s] = inside ? mass[b] * statistic : 0.0;
+            }
+        }
+        for (int direction = 0; direction < grid.directions; ++direction) {
+            const int64_t bin = static_cast<int64_t>(value[int64_t{direction} * n + b]);
+            double* to = out + (int64_t{direction} * bins + bin) * cells + (by_code ? int64_t{block.code} * size : 0);
+            for (int s = 0; s < size; s += kLanes) store(to + s, load(to + s) + load(shares + s));
+        }
+    }
+}
+
+}  // namespace
+
+extern const Kernels RETICULUM_KERNELS;
+const Kernels RETICULUM_KERNELS = {RETICULUM_NAME, pass, membership_sums, memberships, leaf_view, histogram};
+
+}  // namespace reticulum

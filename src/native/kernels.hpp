@@ -1,0 +1,80 @@
+// Sums over a block of rows. kernels.cpp is compiled once for each instruction set; `Kernels` holds one of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace reticulum {
+
+// Rows of a block are padded to a multiple of this, the widest vector of any instruction set.
+constexpr int kPad = 8;
+
+// A stack of `c` trees of one shape.
+struct Trees {
+    int c, m, width;             // trees, splits, features + 1
+    const double* hyperplanes;   // (c * m, width)
+    const int64_t* children;     // (m, 2): a split, or ~leaf; parents come before their children
+    int leaves() const { return m + 1; }
+};
+
+// What the leaves say of targets: by code of the target, or by its statistics.
+struct Beliefs {
+    int k;                     // values of codes, or statistics
+    bool by_code;
+    const double* likelihood;  // by code: exp(E[log p] - offset), (k, c, leaves)
+    const double* offset;      // by code: (k, c)
+    const double* log_likelihood;  // by code: E[log p], (k, c, leaves)
+    const double* parameters;  // by statistics: E[natural parameters], (c * leaves, k)
+};
+
+// A block of rows, features by rows. Padding has weight 0.
+struct Block {
+    int n;                   // a multiple of kPad
+    const double* design;    // (width, stride)
+    int64_t stride;
+    int code;
+    const double* statistics;   // (k, statistics_stride), or null where targets have codes
+    int64_t statistics_stride;
+    const double* weight;
+    const double* log_reach;    // null where the trees are whole
+    const double* log_other;
+};
+
+// Where a block's sums are added.
+struct Sums {
+    double* log_normalizer;  // (c)
+    double* statistics;      // (c * leaves, k)
+    double* gradient;        // (c * m, width)
+    double* observed;        // (c * m, pairs), or null
+    double* complete;        // (c * m, pairs), or null
+};
+
+// Counts of statistics by side of cuts, direction and bin.
+struct Grid {
+    int directions, edges, cuts, width;
+    const double* direction;  // (directions, width)
+    const double* edge;       // (directions, edges), ascending
+    const double* cut;        // (cuts, width)
+};
+
+struct Kernels {
+    const char* name;
+    void (*pass)(const Trees&, const Beliefs&, const Block&, const Sums&, std::vector<double>& scratch);
+    // Adds mass * membership * T to statistics (c * leaves, k); T by code or by statistics as in the block.
+    void (*membership_sums)(const Trees&, int k, const Block&, const double* mass, double* out,
+                            std::vector<double>& scratch);
+    // Memberships (leaves, n) of one tree.
+    void (*memberships)(const Trees&, const Block&, double* out, std::vector<double>& scratch);
+    // Log membership of one leaf, the same with its likelihood, and the log sum of those of the others; (3, n).
+    void (*leaf_view)(const Trees&, const Beliefs&, const Block&, int leaf, double* out, std::vector<double>& scratch);
+    // Sums of mass * T left of each cut by direction and bin: (directions, bins, cuts * per_row), and without cuts.
+    void (*histogram)(const Grid&, const Block&, int k, const double* mass, double* out, std::vector<double>& scratch);
+};
+
+extern const Kernels baseline_kernels;
+#if defined(RETICULUM_X86_LEVELS)
+extern const Kernels v3_kernels;
+extern const Kernels v4_kernels;
+#endif
+
+}  // namespace reticulum

@@ -1,0 +1,111 @@
+// Vectors of doubles as wide as the target has them, with exp and log for them.
+//
+// This header is compiled once for each instruction set (see kernels.cpp); everything in it has internal linkage.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kLanes = 8;
+#elif defined(__AVX__)
+constexpr int kLanes = 4;
+#else
+constexpr int kLanes = 2;
+#endif
+
+typedef double Vec __attribute__((vector_size(kLanes * 8)));
+typedef int64_t Bits __attribute__((vector_size(kLanes * 8)));
+
+inline Vec load(const double* from) {
+    Vec out;
+    std::memcpy(&out, from, sizeof out);
+    return out;
+}
+
+inline void store(double* to, Vec value) { std::memcpy(to, &value, sizeof value); }
+
+inline Vec all(double value) { return value - Vec{}; }
+
+inline Vec larger(Vec a, Vec b) { return a > b ? a : b; }
+
+inline Vec smaller(Vec a, Vec b) { return a < b ? a : b; }
+
+inline double sum(Vec value) {
+    // Halves are added, so that the order is the same wherever the lanes come from.
+    double parts[kLanes];
+    std::memcpy(parts, &value, sizeof value);
+    for (int width = kLanes / 2; width > 0; width /= 2)
+        for (int lane = 0; lane < width; ++lane) parts[lane] += parts[lane + width];
+    return parts[0];
+}
+
+// Adding this leaves the nearest whole number in the low bits of a double.
+constexpr double kRounder = 0x1.8p52;
+
+// exp(x) for x in [-708, 709], to about one unit in the last place; beyond that range it is cut off.
+inline Vec exp(Vec x) {
+    x = smaller(larger(x, all(-708.0)), all(709.0));
+    const Vec shifted = x * 0x1.71547652b82fep0 + kRounder;
+    const Vec power = shifted - kRounder;
+    const Vec r = (x - power * 0x1.62e42fefa3800p-1) - power * 0x1.ef35793c76730p-45;
+    // Taylor's series is exact enough where |r| <= log(2) / 2; even and odd parts run side by side.
+    const Vec rr = r * r;
+    Vec even = all(1.0 / 479001600.0);
+    Vec odd = all(1.0 / 6227020800.0);
+    odd = odd * rr + 1.0 / 39916800.0;
+    even = even * rr + 1.0 / 3628800.0;
+    odd = odd * rr + 1.0 / 362880.0;
+    even = even * rr + 1.0 / 40320.0;
+    odd = odd * rr + 1.0 / 5040.0;
+    even = even * rr + 1.0 / 720.0;
+    odd = odd * rr + 1.0 / 120.0;
+    even = even * rr + 1.0 / 24.0;
+    odd = odd * rr + 1.0 / 6.0;
+    even = even * rr + 0.5;
+    odd = odd * rr + 1.0;
+    const Vec value = (even * rr + 1.0) + odd * r;
+    Bits exponent, bits;
+    std::memcpy(&exponent, &shifted, sizeof shifted);
+    std::memcpy(&bits, &value, sizeof value);
+    bits += exponent << 52;
+    Vec out;
+    std::memcpy(&out, &bits, sizeof bits);
+    return out;
+}
+
+// log(x) for positive, normal x, to about one unit in the last place.
+inline Vec log(Vec x) {
+    Bits bits;
+    std::memcpy(&bits, &x, sizeof x);
+    // Mantissas are taken from [sqrt(1/2), sqrt(2)), where the series is shortest.
+    const Bits shifted = bits - 0x3fe6a09e667f3bcdLL;
+    const Bits power = shifted >> 52;
+    const Bits mantissa_bits = bits - (power << 52);
+    Vec mantissa;
+    std::memcpy(&mantissa, &mantissa_bits, sizeof mantissa);
+    const Bits biased = power + 0x4338000000000000LL;
+    Vec exponent;
+    std::memcpy(&exponent, &biased, sizeof exponent);
+    exponent -= kRounder;
+    const Vec f = mantissa - 1.0;
+    const Vec s = f / (f + 2.0);
+    const Vec ss = s * s;
+    Vec series = all(2.0 / 21.0);
+    series = series * ss + 2.0 / 19.0;
+    series = series * ss + 2.0 / 17.0;
+    series = series * ss + 2.0 / 15.0;
+    series = series * ss + 2.0 / 13.0;
+    series = series * ss + 2.0 / 11.0;
+    series = series * ss + 2.0 / 9.0;
+    series = series * ss + 2.0 / 7.0;
+    series = series * ss + 2.0 / 5.0;
+    series = series * ss + 2.0 / 3.0;
+    // 2 s = f - s f keeps what s alone would round away.
+    const Vec tail = exponent * 0x1.ef35793c76730p-45 + (series * ss * s - s * f);
+    return exponent * 0x1.62e42fefa3800p-1 + (f + tail);
+}
+
+}  // namespace
