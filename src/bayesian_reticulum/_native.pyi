@@ -49,6 +49,24 @@ class Table:
     ) -> None: ...
     def histogram(self, directions: Floats, edges: Floats, cuts: Floats, threads: int, out: Floats) -> None: ...
 
+def ascend(
+    table: Table,
+    children: Integers,
+    hyperplanes: Floats,
+    precisions: Floats,
+    statistics: Floats,
+    dirichlet: Floats | None,
+    family: Any,
+    fixed: bool,
+    tolerance: float,
+    rounds: int,
+    max_passes: int,
+    least: float,
+    threads: int,
+    fewest_gates: int,
+    log_evidence: Floats,
+    prices: Floats,
+) -> None: ...
 def predict(
     X: Any,
     center: Floats,

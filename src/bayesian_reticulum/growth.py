@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .history import Candidate, GrowthEvent, Phase, StoppingReason
-from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted
+from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted, merged
 from .rows import Rows, mean_and_covariance, scan_family
 from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
 
@@ -44,7 +44,7 @@ _FEWEST_AT_BOUNDARY = 1.0
 # Nats by which an attempt must beat the incumbent to count as progress.
 MINIMAL_GAIN = 0.1
 # A branch that loses more than this on its own is not worth fitting all splits for.
-_LARGEST_LOCAL_LOSS = 3.0
+_LARGEST_LOCAL_LOSS = 1.0
 # A tree this many nats behind is not saved by pruning, nor by fitting it further.
 _HOPELESS = 3.0
 # What a tree may still gain after a glance.
@@ -54,9 +54,9 @@ _EXPLAINED = 1.0
 # Branches with up to this many leaves are grown anew now and then.
 _REGROWN_LEAVES = 4
 
-_FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=12)
+_FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
+_SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
 _LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
-_GLANCE = Effort(tolerance=1e-2, rounds=1, max_passes=25)
 _GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=200)
 _POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500)
 
@@ -348,10 +348,9 @@ def _judged(rows: Rows, incumbent: State, proposal: Proposal) -> tuple[State, li
         GrowthEvent(0, "proposed", split_id, proposal.started, np.nan),
         GrowthEvent(0, "local", split_id, proposal.tree, np.nan),
     ]
-    challenger = climbed(rows, proposal.tree, proposal.precisions, proposal.statistics, _GLANCE)
     hopeful = max(incumbent.log_evidence - _HOPELESS, proposal.worth_without)
-    if challenger.log_evidence > hopeful - _HALF_FITTED:
-        challenger = fitted(rows, challenger.tree, challenger.precisions, challenger.statistics, _GLOBAL)
+    effort = replace(_GLOBAL, least=hopeful - _HALF_FITTED)
+    challenger = climbed(rows, proposal.tree, proposal.precisions, proposal.statistics, effort)
     events.append(GrowthEvent(0, "global", split_id, challenger.tree, challenger.log_evidence))
     while challenger.tree.n_splits and challenger.log_evidence > hopeful:
         pruned = _pruned_once(rows, challenger)
@@ -366,18 +365,17 @@ def _pruned_once(rows: Rows, state: State) -> tuple[State, int] | None:
     """The tree without the split that it is better off without, fitted again; None if all splits pay."""
     best: tuple[State, int] | None = None
     for split in range(state.tree.n_splits):
-        rough = collapsed(rows, state, split, tolerance=1e-2)
-        if rough.log_evidence < state.log_evidence - _HOPELESS:
+        without = merged(rows, state, split, tolerance=1e-3)
+        if without is None or without.log_evidence < state.log_evidence:
             continue
-        without = collapsed(rows, state, split)
-        if without.log_evidence >= state.log_evidence and (best is None or without.log_evidence > best[0].log_evidence):
+        if best is None or without.log_evidence > best[0].log_evidence:
             best = without, int(state.tree.ids[split])
     if best is None:
         return None
     without, split_id = best
     if without.tree.n_splits == 0:
         return best
-    refitted = fitted(rows, without.tree, without.precisions, without.statistics, _GLOBAL)
+    refitted = climbed(rows, without.tree, without.precisions, without.statistics, _GLOBAL)
     return max(refitted, without, key=lambda tree: tree.log_evidence), split_id
 
 
@@ -492,11 +490,12 @@ def _fit_branches(view: Rows, kind: str, shape: Shape, started: Floats) -> Branc
     """Fit candidates side by side; after a first look only the better half goes on."""
     c, m, width = started.shape
     precisions = np.full((c, m), _WEAK_PRECISION * max(1, width - 2))
-    first = _ascend_in_parts(view, shape, started, precisions, None, _FIRST_LOOK)
-    better = np.argsort(-np.round(first.log_evidence, 6), kind="stable")[: max(1, (c + 1) // 2)]
-    half = first.take(better)
-    stack = _ascend_in_parts(view, shape, half.hyperplanes, half.precisions, half.statistics, _LOCAL)
-    return Branches(kind, shape, started[better], stack)
+    stack = _ascend_in_parts(view, shape, started, precisions, None, _FIRST_LOOK)
+    for effort in (_SECOND_LOOK, _LOCAL):
+        better = np.argsort(-np.round(stack.log_evidence, 6), kind="stable")[: max(1, (len(stack) + 1) // 2)]
+        half, started = stack.take(better), started[better]
+        stack = _ascend_in_parts(view, shape, half.hyperplanes, half.precisions, half.statistics, effort)
+    return Branches(kind, shape, started, stack)
 
 
 def _ascend_in_parts(

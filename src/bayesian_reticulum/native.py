@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .families import CodedFamily, unpacked
+from .families import CodedFamily, DirichletCategorical, unpacked
 from .rows import KEPT_BYTES, NumpyRows, Pass
 from .tree import Floats, Integers, Shape
 
 try:
-    from ._native import Table, instruction_set, pad
+    from ._native import Table, ascend, instruction_set, pad
 except ImportError:  # no compiler where the package was installed
     instruction_set = ""
 
@@ -156,6 +156,49 @@ class NativeRows(NumpyRows):
         threads = self._threads_for(shape.n_splits)
         self._table.leaf_view(planes, shape.children, expected, leaf, threads, self._layout.row, out)
         return out
+
+    @property
+    def can_climb(self) -> bool:
+        """Whether `climb` may be called."""
+        return self._fits
+
+    def climb(
+        self,
+        shape: Shape,
+        hyperplanes: Floats,
+        precisions: Floats,
+        statistics: Floats,
+        *,
+        fixed: bool,
+        tolerance: float,
+        rounds: int,
+        max_passes: int,
+        least: float,
+    ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """The ascent of `objective` without a return to Python between passes: the fields of its `Stack`."""
+        hyperplanes, precisions, statistics = (
+            np.array(start, dtype=np.float64, order="C") for start in (hyperplanes, precisions, statistics)
+        )
+        log_evidence, prices = np.empty(len(hyperplanes)), np.empty(precisions.shape)
+        ascend(
+            self._table,
+            shape.children,
+            hyperplanes,
+            precisions,
+            statistics,
+            np.array(self.family.prior) if isinstance(self.family, DirichletCategorical) else None,
+            self.family,
+            fixed,
+            tolerance,
+            rounds,
+            max_passes,
+            least,
+            self._threads,
+            _FEWEST_GATES,
+            log_evidence,
+            prices,
+        )
+        return hyperplanes, precisions, statistics, log_evidence, prices
 
     def histogram(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
         if self.family.uses_design or not self._fits:

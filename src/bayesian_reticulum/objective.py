@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .families import Family
+from .native import NativeRows
 from .optimizers import Anderson, newton_inverses
 from .rows import Pass, Rows
 from .tree import Floats, Integers, Shape, Tree, collapse, frozen, kept_splits, refreeze
@@ -30,10 +31,18 @@ _PRECISION_PRIOR = 0.02
 _PRECISION_RANGE = (1e-6, 1e3)
 # Extrapolation starts when a step promises less than this many nats: before, steps are too different to combine.
 _NEAR = 1.0
+# Precisions are tuned from here on: earlier, hyperplanes that are still short would be bound too tightly.
+_SETTLING = 0.01
 # Passes for which an information matrix may serve once near.
 _LONGEST_SERVICE = 8
 _SHORTEST_STEP = 1e-4
+# A precision is found when its update is shorter than this, on a log scale.
 _SAME_PRECISION = 0.02
+# How many times its own update a precision may move.
+_LONGEST_PULL = 8.0
+# An ascent may gain this many times what its next step promises, and prices may change by this many nats.
+_LONG_WAY = 10.0
+_PRICE_CHANGE = 3.0
 
 
 def prior_diagonal(precisions: Floats, width: int) -> Floats:
@@ -124,11 +133,14 @@ class Effort:
         How often precisions are tuned after settling.
     max_passes : int
         Passes over the rows, at most.
+    least : float
+        A tree is given up once its log evidence is not even hoped to reach this.
     """
 
     tolerance: float = 1e-4
     rounds: int = 6
     max_passes: int = 200
+    least: float = -np.inf
 
 
 class _Ascent:
@@ -154,6 +166,7 @@ class _Ascent:
         self.inverse = np.zeros((c, m, width, width))
         self.spread = np.ones((c, m * width))
         self.anderson = Anderson(c, m * width + statistics[0].size)
+        self.last_precisions, self.last_pull = precisions.copy(), np.zeros((c, m))
         self.done = np.zeros(c, dtype=bool)
         self.wants_information = np.full(c, not fixed)
         self.best = Stack(
@@ -183,7 +196,8 @@ class _Ascent:
             at = self.rows.pass_(self.hyperplanes[unsettled], self.shape, self.statistics[unsettled], information=True)
             value = bound(self.rows.family, self.statistics[unsettled], at)
             value -= penalty(self.hyperplanes[unsettled], self.precisions[unsettled])
-            self._note(unsettled, value, at)
+            assert at.observed is not None
+            self._note(unsettled, value, prices(at.observed, self.precisions[unsettled]), True)
         return self.best
 
     def _take_back(self, trees: Integers) -> None:
@@ -206,17 +220,16 @@ class _Ascent:
         push = family.expected_parameters(at.statistics) - at.expected
         promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees, at)
         settled = promise < effort.tolerance
-        self.wants_information[trees] = (promise > _NEAR) & (not self.fixed)
-        if at.observed is None:
-            self.wants_information[trees[settled]] = True
-        elif settled.any():
-            self._note(trees[settled], value[settled], _of(at, settled))
-            spent = settled & (rounds_left[trees] <= 0)
-            self.done[trees[spent]] = True
-            again = settled & ~spent
-            rounds_left[trees[again]] -= 1
-            if again.any():
-                self._tune(trees[again], _of(at, again))
+        self.wants_information[trees] = settled | ((promise > _NEAR) & (not self.fixed))
+        if at.observed is not None:
+            cost = prices(at.observed, self.precisions[trees])
+            given_up = value + _LONG_WAY * promise - cost.sum(axis=-1) < effort.least
+            self._note(trees, value, cost, settled | given_up)
+            tunable = (promise < _SETTLING) & ~given_up & (rounds_left[trees] > 0) & (not self.fixed)
+            self.done[trees] = given_up | (settled & ~tunable)
+            rounds_left[trees[tunable]] -= 1
+            if tunable.any():
+                self._tune(trees[tunable], _of(at, tunable), settled[tunable])
         self._propose(trees, change, promise < _NEAR)
 
     def _renew_metric(self, trees: Integers, at: Pass) -> None:
@@ -239,12 +252,10 @@ class _Ascent:
         self.direction[trees] = (self.inverse[trees] @ gradient[..., None])[..., 0]
         return np.asarray(0.5 * (gradient * self.direction[trees]).sum(axis=(-1, -2)))
 
-    def _note(self, trees: Integers, value: Floats, at: Pass) -> None:
-        """Remember a settled tree if its log evidence is the best that its precisions have reached."""
-        assert at.observed is not None
-        cost = prices(at.observed, self.precisions[trees])
+    def _note(self, trees: Integers, value: Floats, cost: Floats, which: Any) -> None:
+        """Remember settled trees whose log evidence is the best that their precisions have reached."""
         log_evidence = value - cost.sum(axis=-1)
-        better = log_evidence > self.best.log_evidence[trees]
+        better = which & (log_evidence > self.best.log_evidence[trees])
         kept = trees[better]
         self.best.hyperplanes[kept] = self.hyperplanes[kept]
         self.best.precisions[kept] = self.precisions[kept]
@@ -252,13 +263,18 @@ class _Ascent:
         self.best.log_evidence[kept] = log_evidence[better]
         self.best.prices[kept] = cost[better]
 
-    def _tune(self, trees: Integers, at: Pass) -> None:
+    def _tune(self, trees: Integers, at: Pass, settled: Any) -> None:
         assert at.observed is not None
         before = self.precisions[trees]
-        tuned = tuned_precisions(self.hyperplanes[trees], before, at.observed)
-        self.done[trees] = np.abs(np.log(tuned / before)).max(axis=-1, initial=0.0) < _SAME_PRECISION
-        # Slopes follow a precision, so its own update falls short: twice the step, on a log scale, gets there.
-        tuned = np.clip(tuned**2 / before, *_PRECISION_RANGE)
+        pull = np.log(tuned_precisions(self.hyperplanes[trees], before, at.observed) / before)
+        self.done[trees] = settled & (np.abs(pull).max(axis=-1, initial=0.0) < _SAME_PRECISION)
+        # Slopes follow a precision, so that its own update falls short. How far is told by the last two updates, on a
+        # log scale; without them, twice the update is about right.
+        moved = np.log(before / self.last_precisions[trees])
+        eased = self.last_pull[trees] - pull
+        factor = np.divide(moved, eased, out=np.full(moved.shape, 2.0), where=moved * eased > 0)
+        tuned = np.clip(before * np.exp(np.clip(factor, 1.0, _LONGEST_PULL) * pull), *_PRECISION_RANGE)
+        self.last_precisions[trees], self.last_pull[trees] = before, pull
         self.value[trees] += penalty(self.hyperplanes[trees], before) - penalty(self.hyperplanes[trees], tuned)
         self.precisions[trees] = tuned
         self.anderson.forget(trees)
@@ -329,7 +345,16 @@ def ascend(
     """
     if statistics is None:
         statistics = rows.prior_statistics(hyperplanes, shape)
-    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed=False).run(effort or Effort())
+    return _ascended(rows, shape, hyperplanes, precisions, statistics, effort or Effort(), fixed=False)
+
+
+def _ascended(
+    rows: Rows, shape: Shape, hyperplanes: Floats, precisions: Floats, statistics: Floats, effort: Effort, fixed: bool
+) -> Stack:
+    # Small trees gain most where the rows can do all of it themselves.
+    if isinstance(rows, NativeRows) and rows.can_climb:
+        return Stack(*rows.climb(shape, hyperplanes, precisions, statistics, fixed=fixed, **vars(effort)))
+    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed).run(effort)
 
 
 def settle(
@@ -348,7 +373,7 @@ def settle(
     if statistics is None:
         statistics = rows.prior_statistics(hyperplanes, shape)
     effort = Effort(tolerance, rounds=0, max_passes=max_passes)
-    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed=True).run(effort)
+    return _ascended(rows, shape, hyperplanes, precisions, statistics, effort, fixed=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -408,6 +433,27 @@ def collapsed(rows: Rows, state: State, split: int, tolerance: float = 1e-5) -> 
     """State of the tree with one split collapsed into a leaf, the other hyperplanes kept."""
     kept = kept_splits(state.tree.shape, split)
     return evaluated(rows, collapse(state.tree, split), state.precisions[kept], tolerance)
+
+
+def merged(rows: Rows, state: State, split: int, tolerance: float) -> State | None:
+    """As `collapsed`, but from the responsibilities of the leaves that become one.
+
+    None if the tree is better off with the split by far.
+    """
+    kept = kept_splits(state.tree.shape, split)
+    tree, precisions = collapse(state.tree, split), state.precisions[kept]
+    below = state.tree.shape.sides[split] != 0
+    first = int(np.flatnonzero(below)[0])
+    statistics = np.delete(state.statistics, np.flatnonzero(below)[1:], axis=0)
+    statistics[first] = state.statistics[below].sum(axis=0)
+    at = rows.pass_(tree.hyperplanes[None], tree.shape, statistics[None])
+    value = float((bound(rows.family, statistics[None], at) - penalty(tree.hyperplanes[None], precisions[None]))[0])
+    push = rows.family.expected_parameters(at.statistics) - at.expected
+    promise = 0.5 * float((push * (at.statistics - statistics)).sum())
+    if value + _LONG_WAY * promise - state.prices[kept].sum() < state.log_evidence - _PRICE_CHANGE:
+        return None
+    stack = settle(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], tolerance=tolerance)
+    return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
 
 
 def log_bayes_factors(rows: Rows, state: State) -> Floats:

@@ -54,7 +54,7 @@ class Anderson:
         self._point, self._step = np.zeros((2, n_problems, size))
         self._points, self._steps = np.zeros((2, memory, n_problems, size))
         self._started = np.zeros(n_problems, dtype=bool)
-        self._turn = 0
+        self._turn = np.zeros(n_problems, dtype=np.int64)
 
     def forget(self, problems: Integers) -> None:
         """Drop what was learned of these problems: their map has changed or misled."""
@@ -67,12 +67,11 @@ class Anderson:
 
         `scale` makes the unknowns comparable. Where nothing is known yet the next point is x + f(x).
         """
-        slot = self._turn % len(self._points)
-        self._turn += 1
-        self._points[slot], self._steps[slot] = 0.0, 0.0
-        known = self._started[problems]
-        self._points[slot, problems[known]] = (point - self._point[problems])[known]
-        self._steps[slot, problems[known]] = (step - self._step[problems])[known]
+        known = problems[self._started[problems]]
+        slot = self._turn[known] % len(self._points)
+        self._turn[known] += 1
+        self._points[slot, known] = (point - self._point[problems])[self._started[problems]]
+        self._steps[slot, known] = (step - self._step[problems])[self._started[problems]]
         self._point[problems], self._step[problems], self._started[problems] = point, step, True
 
         past = self._steps[:, problems].transpose(1, 0, 2) * scale[:, None]

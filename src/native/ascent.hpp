@@ -1,0 +1,542 @@
+// The ascent of `objective.py` in compiled code: the same steps in the same order, for rows in a table.
+//
+// Where trees are small it is not the rows that take the time but the handling of a few numbers between two passes.
+// See `_Ascent` in objective.py for what is done and why; constants must be the same as there.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "linear.hpp"
+#include "table.hpp"
+
+namespace reticulum {
+
+using Values = std::vector<double>;
+
+constexpr double kOffsetPrecision = 0.01;
+constexpr double kPrecisionPrior = 0.02;
+constexpr double kLeastPrecision = 1e-6, kLargestPrecision = 1e3;
+constexpr double kNear = 1.0;
+constexpr double kSettling = 0.01;
+constexpr int kLongestService = 8;
+constexpr double kShortestStep = 1e-4;
+constexpr double kSamePrecision = 0.02;
+constexpr double kLongestPull = 8.0;
+constexpr double kLongWay = 10.0;
+constexpr int kMemory = 6;
+
+// What the leaves make of their statistics (rows, k).
+struct Leaves {
+    virtual ~Leaves() = default;
+    virtual void expected_parameters(const double* statistics, int64_t rows, double* out) = 0;
+    virtual void log_evidence(const double* statistics, int64_t rows, double* out) = 0;
+    virtual bool are_possible(const double* statistics, int64_t rows) = 0;
+};
+
+// Classes with a Dirichlet prior.
+class Dirichlet : public Leaves {
+  public:
+    Dirichlet(const double* prior, int k) : prior_(prior, prior + k) {
+        for (double count : prior_) prior_log_ += std::lgamma(count);
+        prior_log_ -= std::lgamma(std::accumulate(prior_.begin(), prior_.end(), 0.0));
+    }
+
+    void expected_parameters(const double* statistics, int64_t rows, double* out) override {
+        const int64_t k = static_cast<int64_t>(prior_.size());
+        for (int64_t row = 0; row < rows; ++row) {
+            double total = 0.0;
+            for (int64_t j = 0; j < k; ++j) total += prior_[j] + statistics[row * k + j];
+            const double base = digamma(total);
+            for (int64_t j = 0; j < k; ++j) out[row * k + j] = digamma(prior_[j] + statistics[row * k + j]) - base;
+        }
+    }
+
+    void log_evidence(const double* statistics, int64_t rows, double* out) override {
+        const int64_t k = static_cast<int64_t>(prior_.size());
+        for (int64_t row = 0; row < rows; ++row) {
+            double total = 0.0, log = 0.0;
+            for (int64_t j = 0; j < k; ++j) {
+                const double count = prior_[j] + statistics[row * k + j];
+                total += count;
+                log += std::lgamma(count);
+            }
+            out[row] = log - std::lgamma(total) - prior_log_;
+        }
+    }
+
+    bool are_possible(const double* statistics, int64_t rows) override {
+        const int64_t size = rows * static_cast<int64_t>(prior_.size());
+        return std::all_of(statistics, statistics + size, [](double count) { return count >= 0.0; });
+    }
+
+  private:
+    Values prior_;
+    double prior_log_ = 0.0;
+};
+
+// Any family, asked in Python.
+class Asked : public Leaves {
+  public:
+    Asked(nb::object family, int k) : family_(family), k_(k) {}
+
+    void expected_parameters(const double* statistics, int64_t rows, double* out) override {
+        ask("expected_parameters", statistics, rows, out, rows * k_);
+    }
+
+    void log_evidence(const double* statistics, int64_t rows, double* out) override {
+        ask("log_evidence", statistics, rows, out, rows);
+    }
+
+    bool are_possible(const double* statistics, int64_t rows) override {
+        nb::object answer = family_.attr("are_possible")(array(statistics, rows));
+        return nb::cast<bool>(answer.attr("all")().attr("item")());
+    }
+
+  private:
+    nb::object array(const double* statistics, int64_t rows) const {
+        const size_t shape[2] = {static_cast<size_t>(rows), static_cast<size_t>(k_)};
+        return nb::cast(nb::ndarray<nb::numpy, const double, nb::ndim<2>>(statistics, 2, shape), nb::rv_policy::copy);
+    }
+
+    void ask(const char* name, const double* statistics, int64_t rows, double* out, int64_t size) {
+        nb::object answer = family_.attr(name)(array(statistics, rows));
+        auto values = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(answer);
+        require(static_cast<int64_t>(values.size()) == size, "the family's answer has another size");
+        std::copy(values.data(), values.data() + size, out);
+    }
+
+    nb::object family_;
+    int k_;
+};
+
+struct Effort {
+    double tolerance;
+    int rounds, max_passes;
+    double least;
+};
+
+class Ascent {
+  public:
+    Ascent(const Table& table, Leaves& leaves, const int64_t* children, int c, int m, double* hyperplanes,
+           double* precisions, double* statistics, double* log_evidence, double* prices, bool fixed, int threads,
+           int64_t fewest_gates)
+        : table_(table), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()), L_(m + 1),
+          k_(table.n_statistics()), planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{w_} * w_),
+          pairs_(int64_t{w_} * (w_ + 1) / 2), fixed_(fixed), threads_(threads), fewest_gates_(fewest_gates),
+          best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
+          best_log_evidence_(log_evidence), best_prices_(prices) {
+        for (int t = 0; t < c; ++t) {
+            State state;
+            state.hyperplanes.assign(hyperplanes + t * planes_, hyperplanes + (t + 1) * planes_);
+            state.statistics.assign(statistics + t * sums_, statistics + (t + 1) * sums_);
+            state.precisions.assign(precisions + int64_t{t} * m, precisions + int64_t{t + 1} * m);
+            state.last_precisions = state.precisions;
+            state.last_pull.assign(m, 0.0);
+            state.trial_hyperplanes = state.hyperplanes;
+            state.trial_statistics = state.next_statistics = state.statistics;
+            state.direction.assign(planes_, 0.0);
+            state.inverse.assign(m * square_, 0.0);
+            state.spread.assign(planes_, 1.0);
+            state.wants_information = !fixed;
+            states_.push_back(std::move(state));
+            best_log_evidence_[t] = -std::numeric_limits<double>::infinity();
+        }
+    }
+
+    void run(const Effort& effort) {
+        for (auto& state : states_) state.rounds_left = effort.rounds;
+        int service = 0;
+        for (int turn = 0; turn < effort.max_passes; ++turn) {
+            std::vector<int> live;
+            bool information = service >= kLongestService && !fixed_;
+            for (int t = 0; t < c_; ++t)
+                if (!states_[t].done) {
+                    live.push_back(t);
+                    information |= states_[t].wants_information;
+                }
+            if (live.empty()) break;
+            service = information ? 0 : service + 1;
+            pass(live, information);
+            for (size_t i = 0; i < live.size(); ++i) {
+                State& state = states_[live[i]];
+                const double value = value_of(state, i);
+                if (value >= state.value - 1e-10 * std::abs(value))
+                    accept(live[i], i, value, information, effort);
+                else
+                    take_back(state);
+            }
+        }
+        std::vector<int> unsettled;
+        for (int t = 0; t < c_; ++t)
+            if (!std::isfinite(best_log_evidence_[t])) {
+                unsettled.push_back(t);
+                states_[t].trial_hyperplanes = states_[t].hyperplanes;
+                states_[t].trial_statistics = states_[t].statistics;
+            }
+        if (unsettled.empty()) return;
+        pass(unsettled, true);
+        for (size_t i = 0; i < unsettled.size(); ++i) {
+            const int t = unsettled[i];
+            note(t, value_of(states_[t], i), cost(states_[t], i));
+        }
+    }
+
+  private:
+    struct State {
+        Values hyperplanes, statistics, precisions, last_precisions, last_pull;
+        Values trial_hyperplanes, trial_statistics, next_statistics;
+        Values direction, inverse, spread;
+        double value = -std::numeric_limits<double>::infinity(), step = 1.0;
+        bool extrapolated = false, done = false, wants_information = false;
+        int rounds_left = 0;
+        // Anderson's memory.
+        Values point, taken;
+        std::vector<Values> points, steps;
+        int turn = 0;
+        bool started = false;
+
+        void forget() {
+            points.clear();
+            steps.clear();
+            turn = 0;
+            started = false;
+        }
+    };
+
+    static double prior_precision(const State& state, int split, int j) {
+        const double own = state.precisions[split];
+        return j == 0 ? std::min(kOffsetPrecision, own) : own;
+    }
+
+    double penalty(const State& state, const Values& hyperplanes) const {
+        double sum = 0.0;
+        for (int split = 0; split < m_; ++split)
+            for (int j = 0; j < w_; ++j) {
+                const double weight = hyperplanes[int64_t{split} * w_ + j];
+                sum += prior_precision(state, split, j) * weight * weight;
+            }
+        return 0.5 * sum;
+    }
+
+    void pass(const std::vector<int>& trees, bool information) {
+        const int count = static_cast<int>(trees.size());
+        trial_.clear();
+        given_.clear();
+        for (int t : trees) {
+            trial_.insert(trial_.end(), states_[t].trial_hyperplanes.begin(), states_[t].trial_hyperplanes.end());
+            given_.insert(given_.end(), states_[t].trial_statistics.begin(), states_[t].trial_statistics.end());
+        }
+        expected_.resize(given_.size());
+        leaves_.expected_parameters(given_.data(), int64_t{count} * L_, expected_.data());
+        log_normalizer_.assign(count, 0.0);
+        new_statistics_.assign(given_.size(), 0.0);
+        gradient_.assign(trial_.size(), 0.0);
+        observed_.assign(information ? count * m_ * pairs_ : 0, 0.0);
+        complete_.assign(observed_.size(), 0.0);
+        const int64_t gates = table_.n_rows() * count * m_ * (information ? w_ : 1);
+        const Trees stack = {count, m_, w_, trial_.data(), children_};
+        {
+            nb::gil_scoped_release release;
+            // A tree without splits has no information, but what has been asked for is there.
+            table_.add_pass(stack, expected_.data(), gates >= fewest_gates_ ? threads_ : 1,
+                        {log_normalizer_.data(), new_statistics_.data(), gradient_.data(),
+                         information && m_ ? observed_.data() : nullptr,
+                         information && m_ ? complete_.data() : nullptr});
+        }
+        if (PyErr_CheckSignals()) throw nb::python_error();
+    }
+
+    // Penalised bound of the i-th tree of the last pass.
+    double value_of(const State& state, size_t i) {
+        evidence_.resize(L_);
+        leaves_.log_evidence(state.trial_statistics.data(), L_, evidence_.data());
+        double divergence = 0.0;
+        for (int64_t s = 0; s < sums_; ++s) divergence += expected_[i * sums_ + s] * state.trial_statistics[s];
+        for (int leaf = 0; leaf < L_; ++leaf) divergence -= evidence_[leaf];
+        return log_normalizer_[i] - divergence - penalty(state, state.trial_hyperplanes);
+    }
+
+    void take_back(State& state) {
+        if (!state.extrapolated) {
+            state.step *= 0.25;
+            if (state.step < kShortestStep) state.step = 0.0;
+        }
+        state.extrapolated = false;
+        state.forget();
+        for (int64_t j = 0; j < planes_; ++j)
+            state.trial_hyperplanes[j] = state.hyperplanes[j] + state.step * state.direction[j];
+        state.trial_statistics = state.next_statistics;
+    }
+
+    void accept(int t, size_t i, double value, bool information, const Effort& effort) {
+        State& state = states_[t];
+        state.hyperplanes = state.trial_hyperplanes;
+        state.statistics = state.trial_statistics;
+        state.value = value;
+        state.next_statistics.assign(new_statistics_.begin() + i * sums_, new_statistics_.begin() + (i + 1) * sums_);
+        state.step = 1.0;
+        if (information && !fixed_) renew_metric(state, i);
+        Values change(sums_), push(sums_);
+        leaves_.expected_parameters(state.next_statistics.data(), L_, push.data());
+        double promise = 0.0;
+        for (int64_t s = 0; s < sums_; ++s) {
+            change[s] = state.next_statistics[s] - state.statistics[s];
+            promise += 0.5 * (push[s] - expected_[i * sums_ + s]) * change[s];
+        }
+        promise += aim(state, i);
+        const bool settled = promise < effort.tolerance;
+        state.wants_information = settled || (promise > kNear && !fixed_);
+        if (information) {
+            const Values price = cost(state, i);
+            const double total = std::accumulate(price.begin(), price.end(), 0.0);
+            const bool given_up = value + kLongWay * promise - total < effort.least;
+            if (settled || given_up) note(t, value, price);
+            const bool tunable = promise < kSettling && !given_up && state.rounds_left > 0 && !fixed_;
+            state.done = given_up || (settled && !tunable);
+            if (tunable) {
+                --state.rounds_left;
+                tune(state, i, settled);
+            }
+        }
+        propose(state, change, promise < kNear);
+    }
+
+    // Unpacks the i-th tree's information of a split, with rows and columns scaled.
+    void unpack(const Values& packed, size_t i, int split, const double* scale, double* out) const {
+        const double* at = packed.data() + (static_cast<int64_t>(i) * m_ + split) * pairs_;
+        for (int row = 0; row < w_; ++row)
+            for (int column = row; column < w_; ++column, ++at) {
+                const double value = scale ? *at * scale[row] * scale[column] : *at;
+                out[int64_t{row} * w_ + column] = out[int64_t{column} * w_ + row] = value;
+            }
+    }
+
+    void renew_metric(State& state, size_t i) {
+        Values matrix(square_);
+        for (int split = 0; split < m_; ++split) {
+            double* inverse = state.inverse.data() + split * square_;
+            const Values* tried[2] = {&observed_, &complete_};
+            for (const Values* information : tried) {
+                unpack(*information, i, split, nullptr, matrix.data());
+                for (int j = 0; j < w_; ++j) matrix[int64_t{j} * w_ + j] += prior_precision(state, split, j);
+                if (cholesky(matrix.data(), w_)) {
+                    inverse_from_cholesky(matrix.data(), w_, inverse);
+                    break;
+                }
+            }
+            for (int j = 0; j < w_; ++j)
+                state.spread[int64_t{split} * w_ + j] =
+                    std::sqrt(std::max(inverse[int64_t{j} * w_ + j], std::numeric_limits<double>::min()));
+        }
+    }
+
+    double aim(State& state, size_t i) {
+        if (fixed_) return 0.0;
+        double promise = 0.0;
+        Values slope(w_);
+        for (int split = 0; split < m_; ++split) {
+            const int64_t at = int64_t{split} * w_;
+            for (int j = 0; j < w_; ++j)
+                slope[j] = gradient_[i * planes_ + at + j] -
+                           prior_precision(state, split, j) * state.hyperplanes[at + j];
+            for (int row = 0; row < w_; ++row) {
+                const double* inverse = state.inverse.data() + split * square_ + int64_t{row} * w_;
+                double move = 0.0;
+                for (int j = 0; j < w_; ++j) move += inverse[j] * slope[j];
+                state.direction[at + row] = move;
+                promise += 0.5 * slope[row] * move;
+            }
+        }
+        return promise;
+    }
+
+    // Information of a split in units of its prior, negative eigenvalues counted as 0: the price, and how much of the
+    // slopes remains as uncertain as before.
+    std::pair<double, double> weighed(const State& state, size_t i, int split) const {
+        Values scale(w_), matrix(square_), work;
+        for (int j = 0; j < w_; ++j) scale[j] = 1.0 / std::sqrt(prior_precision(state, split, j));
+        unpack(observed_, i, split, scale.data(), matrix.data());
+        work = matrix;
+        double price = 0.0, uncertain = 0.0;
+        if (cholesky(work.data(), w_)) {
+            // No eigenvalue is negative, and none need be known.
+            for (int j = 0; j < w_; ++j) matrix[int64_t{j} * w_ + j] += 1.0;
+            cholesky(matrix.data(), w_);
+            for (int j = 0; j < w_; ++j) price += std::log(matrix[int64_t{j} * w_ + j]);
+            inverse_from_cholesky(matrix.data(), w_, work.data());
+            for (int j = 1; j < w_; ++j) uncertain += work[int64_t{j} * w_ + j];
+            return {price, uncertain};
+        }
+        Values values;
+        eigensystem(matrix.data(), w_, values);
+        for (int e = 0; e < w_; ++e) {
+            const double value = std::max(values[e], 0.0);
+            price += 0.5 * std::log1p(value);
+            for (int j = 1; j < w_; ++j) {
+                const double part = matrix[int64_t{j} * w_ + e];
+                uncertain += part * part / (1.0 + value);
+            }
+        }
+        return {price, uncertain};
+    }
+
+    Values cost(const State& state, size_t i) const {
+        Values prices(m_);
+        for (int split = 0; split < m_; ++split) prices[split] = weighed(state, i, split).first;
+        return prices;
+    }
+
+    void note(int t, double value, const Values& prices) {
+        const double log_evidence = value - std::accumulate(prices.begin(), prices.end(), 0.0);
+        if (!(log_evidence > best_log_evidence_[t])) return;
+        const State& state = states_[t];
+        std::copy(state.hyperplanes.begin(), state.hyperplanes.end(), best_hyperplanes_ + t * planes_);
+        std::copy(state.precisions.begin(), state.precisions.end(), best_precisions_ + int64_t{t} * m_);
+        std::copy(state.statistics.begin(), state.statistics.end(), best_statistics_ + t * sums_);
+        std::copy(prices.begin(), prices.end(), best_prices_ + int64_t{t} * m_);
+        best_log_evidence_[t] = log_evidence;
+    }
+
+    void tune(State& state, size_t i, bool settled) {
+        const double before = penalty(state, state.hyperplanes);
+        double longest = 0.0;
+        Values tuned(m_);
+        for (int split = 0; split < m_; ++split) {
+            const double own = state.precisions[split];
+            const double determined = std::clamp(w_ - 1 - weighed(state, i, split).second, 0.0, double(w_ - 1));
+            double squared = 0.0;
+            for (int j = 1; j < w_; ++j) {
+                const double slope = state.hyperplanes[int64_t{split} * w_ + j];
+                squared += slope * slope;
+            }
+            const double update = std::clamp((determined + kPrecisionPrior) / (squared + kPrecisionPrior),
+                                             kLeastPrecision, kLargestPrecision);
+            const double pull = std::log(update / own);
+            longest = std::max(longest, std::abs(pull));
+            const double moved = std::log(own / state.last_precisions[split]);
+            const double eased = state.last_pull[split] - pull;
+            const double factor = moved * eased > 0.0 ? moved / eased : 2.0;
+            tuned[split] = std::clamp(own * std::exp(std::clamp(factor, 1.0, kLongestPull) * pull), kLeastPrecision,
+                                      kLargestPrecision);
+            state.last_precisions[split] = own;
+            state.last_pull[split] = pull;
+        }
+        state.done = settled && longest < kSamePrecision;
+        state.precisions = tuned;
+        state.value += before - penalty(state, state.hyperplanes);
+        state.forget();
+        renew_metric(state, i);
+        aim(state, i);
+    }
+
+    void propose(State& state, const Values& change, bool near) {
+        const int64_t size = planes_ + sums_;
+        Values point(state.hyperplanes), taken(state.direction), scale(size);
+        point.insert(point.end(), state.statistics.begin(), state.statistics.end());
+        taken.insert(taken.end(), change.begin(), change.end());
+        if (!near) state.forget();
+        for (int64_t j = 0; j < planes_; ++j) scale[j] = 1.0 / state.spread[j];
+        for (int64_t s = 0; s < sums_; ++s) scale[planes_ + s] = 1.0 / std::sqrt(std::abs(state.next_statistics[s]) + 1.0);
+        Values target(size);
+        state.extrapolated = extrapolate(state, point, taken, scale, target) && near;
+        if (state.extrapolated)
+            state.extrapolated = std::all_of(target.begin(), target.end(), [](double x) { return std::isfinite(x); });
+        if (state.extrapolated) state.extrapolated = leaves_.are_possible(target.data() + planes_, L_);
+        if (!state.extrapolated)
+            for (int64_t j = 0; j < size; ++j) target[j] = point[j] + taken[j];
+        std::copy(target.begin(), target.begin() + planes_, state.trial_hyperplanes.begin());
+        std::copy(target.begin() + planes_, target.end(), state.trial_statistics.begin());
+    }
+
+    // Anderson's extrapolation, as in optimizers.py; false where nothing is known yet.
+    static bool extrapolate(State& state, const Values& point, const Values& step, const Values& scale,
+                            Values& target) {
+        const size_t size = point.size();
+        if (state.started) {
+            const size_t slot = state.turn++ % kMemory;
+            if (state.points.size() <= slot) {
+                state.points.emplace_back(size);
+                state.steps.emplace_back(size);
+            }
+            for (size_t j = 0; j < size; ++j) {
+                state.points[slot][j] = point[j] - state.point[j];
+                state.steps[slot][j] = step[j] - state.taken[j];
+            }
+        }
+        state.point = point;
+        state.taken = step;
+        state.started = true;
+        const int n = static_cast<int>(state.points.size());
+        Values gram(static_cast<size_t>(n) * n), mix(n);
+        double trace = 0.0;
+        for (int a = 0; a < n; ++a) {
+            for (int b = 0; b <= a; ++b) {
+                double sum = 0.0;
+                for (size_t j = 0; j < size; ++j)
+                    sum += state.steps[a][j] * scale[j] * state.steps[b][j] * scale[j];
+                gram[a * n + b] = gram[b * n + a] = sum;
+            }
+            trace += gram[a * n + a];
+            double sum = 0.0;
+            for (size_t j = 0; j < size; ++j) sum += state.steps[a][j] * scale[j] * step[j] * scale[j];
+            mix[a] = sum;
+        }
+        if (!(trace > 0.0)) return false;
+        for (int a = 0; a < n; ++a) gram[a * n + a] += 1e-12 * trace + 1e-300;
+        solve(gram.data(), n, mix.data());
+        for (size_t j = 0; j < size; ++j) {
+            double value = point[j] + step[j];
+            for (int a = 0; a < n; ++a) value -= mix[a] * (state.points[a][j] + state.steps[a][j]);
+            target[j] = value;
+        }
+        return true;
+    }
+
+    const Table& table_;
+    Leaves& leaves_;
+    const int64_t* children_;
+    int c_, m_, w_, L_, k_;
+    int64_t planes_, sums_, square_, pairs_;
+    bool fixed_;
+    int threads_;
+    int64_t fewest_gates_;
+    std::vector<State> states_;
+    double *best_hyperplanes_, *best_precisions_, *best_statistics_, *best_log_evidence_, *best_prices_;
+    // The last pass.
+    Values trial_, given_, expected_, log_normalizer_, new_statistics_, gradient_, observed_, complete_, evidence_;
+};
+
+// Climbs in place: hyperplanes (c, m, width), precisions (c, m) and statistics (c, leaves, k).
+inline void ascend(const Table& table, In<int64_t, 2> children, Out<3> hyperplanes, Out<2> precisions,
+                   Out<3> statistics, std::optional<In<double, 1>> dirichlet, nb::object family, bool fixed,
+                   double tolerance, int rounds, int max_passes, double least, int threads, int64_t fewest_gates,
+                   Out<1> log_evidence, Out<2> prices) {
+    const int c = static_cast<int>(hyperplanes.shape(0)), m = static_cast<int>(hyperplanes.shape(1));
+    const int k = table.n_statistics();
+    require(static_cast<int>(hyperplanes.shape(2)) == table.width(), "hyperplanes need one slope for each column");
+    require(static_cast<int>(children.shape(0)) == m && children.shape(1) == 2, "each split has two children");
+    require_tree(m, children.data());
+    for (const auto& shape : {std::pair{precisions.shape(0), precisions.shape(1)}, {prices.shape(0), prices.shape(1)}})
+        require(static_cast<int>(shape.first) == c && static_cast<int>(shape.second) == m, "each split needs a precision");
+    require(static_cast<int>(statistics.shape(0)) == c && static_cast<int>(statistics.shape(1)) == m + 1 &&
+                static_cast<int>(statistics.shape(2)) == k && static_cast<int>(log_evidence.size()) == c,
+            "each leaf needs statistics");
+    require(!dirichlet || static_cast<int>(dirichlet->size()) == k, "the prior has another size");
+    std::optional<Dirichlet> classes;
+    Asked asked(family, k);
+    if (dirichlet) classes.emplace(dirichlet->data(), k);
+    Leaves& leaves = classes ? static_cast<Leaves&>(*classes) : asked;
+    Ascent ascent(table, leaves, children.data(), c, m, hyperplanes.data(), precisions.data(), statistics.data(),
+                  log_evidence.data(), prices.data(), fixed, threads, fewest_gates);
+    ascent.run({tolerance, rounds, max_passes, least});
+}
+
+}  // namespace reticulum

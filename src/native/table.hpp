@@ -1,0 +1,451 @@
+// Tables of rows, and sums over them by block and thread.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace nb = nanobind;
+
+namespace reticulum {
+
+template <typename T, int N>
+using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <int N>
+using Out = nb::ndarray<double, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+using Cells = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+
+// Scratch of one block should stay in a core's second-level cache.
+constexpr int64_t kBlockFloats = int64_t{1} << 16;
+// Rows that one thread works on before it adds up what it has. Fixed, so that sums do not depend on threads.
+constexpr int64_t kChunkRows = 8192;
+
+inline const Kernels& best_kernels() {
+#if defined(RETICULUM_X86_LEVELS)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return v4_kernels;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return v3_kernels;
+#endif
+    return baseline_kernels;
+}
+
+inline const Kernels& kernels = best_kernels();
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+inline int block_rows(int64_t floats_per_row) {
+    const int64_t rows = kBlockFloats / std::max<int64_t>(floats_per_row, 1);
+    return static_cast<int>(std::clamp<int64_t>(rows, 64, 1024)) / kPad * kPad;
+}
+
+// Turns cells into the columns that hyperplanes are written for.
+struct Units {
+    std::vector<double> center, inverse_scale, low, high;
+
+    Units(In<double, 1> center_, In<double, 1> scale, In<double, 1> low_, In<double, 1> high_)
+        : center(center_.data(), center_.data() + center_.size()),
+          low(low_.data(), low_.data() + low_.size()),
+          high(high_.data(), high_.data() + high_.size()) {
+        require(scale.size() == center.size() && low.size() == center.size() && high.size() == center.size(),
+                "center, scale, low and high must be equally long");
+        for (size_t j = 0; j < scale.size(); ++j) inverse_scale.push_back(1.0 / scale.data()[j]);
+    }
+
+    template <typename T>
+    void fill(const T* cells, int64_t row_stride, int64_t column_stride, const int64_t* index, int n, double* out,
+              int64_t stride) const {
+        for (int b = 0; b < n; ++b) out[b] = index[b] >= 0 ? 1.0 : 0.0;
+        for (size_t j = 0; j < center.size(); ++j) {
+            double* to = out + static_cast<int64_t>(j + 1) * stride;
+            const T* column = cells + static_cast<int64_t>(j) * column_stride;
+            for (int b = 0; b < n; ++b) {
+                if (index[b] < 0) {
+                    to[b] = 0.0;
+                    continue;
+                }
+                const double cell = static_cast<double>(column[index[b] * row_stride]);
+                to[b] = (std::min(std::max(cell, low[j]), high[j]) - center[j]) * inverse_scale[j];
+            }
+        }
+    }
+
+    void fill(const Cells& X, const int64_t* index, int n, double* out, int64_t stride) const {
+        if (X.dtype() == nb::dtype<double>())
+            fill(static_cast<const double*>(X.data()), X.stride(0), X.stride(1), index, n, out, stride);
+        else
+            fill(static_cast<const float*>(X.data()), X.stride(0), X.stride(1), index, n, out, stride);
+    }
+};
+
+inline void require_floats(const Cells& X, size_t n_features) {
+    require(X.dtype() == nb::dtype<double>() || X.dtype() == nb::dtype<float>(), "X must be float32 or float64");
+    require(X.shape(1) == n_features, "X and its units differ in their number of columns");
+}
+
+// Works through chunks with threads; `add` is called for one chunk at a time, in order.
+template <typename Worker>
+void in_order(int64_t chunks, int threads, Worker make_worker) {
+    threads = static_cast<int>(std::min<int64_t>(std::max(threads, 1), chunks));
+    if (threads <= 1) {
+        auto worker = make_worker();
+        for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+            worker.work(chunk);
+            worker.add(chunk);
+        }
+        return;
+    }
+    std::mutex mutex;
+    std::condition_variable turn;
+    int64_t taken = 0, added = 0;
+    std::exception_ptr failure;
+    auto run = [&] {
+        try {
+            auto worker = make_worker();
+            for (;;) {
+                int64_t chunk;
+                {
+                    std::lock_guard<std::mutex> lock(mutex);
+                    if (taken == chunks || failure) return;
+                    chunk = taken++;
+                }
+                worker.work(chunk);
+                std::unique_lock<std::mutex> lock(mutex);
+                turn.wait(lock, [&] { return added == chunk || failure; });
+                if (failure) return;
+                worker.add(chunk);
+                ++added;
+                turn.notify_all();
+            }
+        } catch (...) {
+            std::lock_guard<std::mutex> lock(mutex);
+            if (!failure) failure = std::current_exception();
+            turn.notify_all();
+        }
+    };
+    std::vector<std::thread> helpers;
+    try {
+        for (int t = 1; t < threads; ++t) helpers.emplace_back(run);
+    } catch (...) {
+        // No more threads to be had: those that started, and this one, do the work.
+    }
+    run();
+    for (auto& helper : helpers) helper.join();
+    if (failure) std::rethrow_exception(failure);
+}
+
+struct Part {
+    int64_t start;
+    int n, code;
+};
+
+// Blocks of at most `rows` rows, and the first block of each chunk.
+struct Plan {
+    std::vector<Part> parts;
+    std::vector<size_t> chunks;
+};
+
+inline void require_tree(int m, const int64_t* children) {
+    for (int split = 0; split < m; ++split)
+        for (int side = 0; side < 2; ++side) {
+            const int64_t child = children[2 * split + side];
+            require(child >= 0 ? child > split && child < m : ~child <= m, "children do not form a tree");
+        }
+}
+
+class Table {
+  public:
+    Table(Cells X, In<int64_t, 1> index, In<int64_t, 1> segments, In<int32_t, 1> codes, int k,
+          std::optional<In<double, 2>> statistics, In<double, 1> weights, In<double, 1> mass,
+          std::optional<In<double, 1>> log_reach, std::optional<In<double, 1>> log_other, In<double, 1> center,
+          In<double, 1> scale, In<double, 1> low, In<double, 1> high, bool keep)
+        : X_(X), index_(index), segments_(segments), codes_(codes), k_(k), statistics_(statistics), weights_(weights),
+          mass_(mass), log_reach_(log_reach), log_other_(log_other), units_(center, scale, low, high),
+          n_(static_cast<int64_t>(index.size())), width_(static_cast<int>(center.size()) + 1) {
+        require_floats(X, center.size());
+        require(n_ % kPad == 0, "rows must be padded");
+        require(segments.size() == codes.size() + 1, "each segment needs a code");
+        require(static_cast<int64_t>(weights.size()) == n_ && static_cast<int64_t>(mass.size()) == n_,
+                "each row needs a weight");
+        require(log_reach.has_value() == log_other.has_value(), "log_reach and log_other belong together");
+        if (log_reach)
+            require(static_cast<int64_t>(log_reach->size()) == n_ && static_cast<int64_t>(log_other->size()) == n_,
+                    "each row needs a reach");
+        if (statistics)
+            require(static_cast<int>(statistics->shape(0)) == k && static_cast<int64_t>(statistics->shape(1)) == n_,
+                    "each row needs statistics");
+        const int64_t cells = static_cast<int64_t>(X.shape(0));
+        for (int64_t b = 0; b < n_; ++b)
+            require(index.data()[b] >= -1 && index.data()[b] < cells, "a row lies outside of X");
+        int64_t before = 0;
+        for (size_t s = 0; s < codes.size(); ++s) {
+            const int64_t stop = segments.data()[s + 1];
+            require(segments.data()[s] == before && stop >= before && stop % kPad == 0 && stop <= n_,
+                    "segments must follow one another");
+            require(statistics || (codes.data()[s] >= 0 && codes.data()[s] < k), "a code is out of range");
+            before = stop;
+        }
+        require(segments.data()[0] == 0 && before == n_, "segments must hold all rows");
+        if (keep) {
+            kept_.resize(static_cast<size_t>(n_) * width_);
+            units_.fill(X_, index_.data(), static_cast<int>(n_), kept_.data(), n_);
+        }
+    }
+
+    void pass(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, int threads,
+              Out<1> log_normalizer, Out<3> statistics, Out<3> gradient, std::optional<Out<3>> observed,
+              std::optional<Out<3>> complete) const {
+        const Trees trees = trees_of(hyperplanes, children);
+        require_parameters(trees, parameters);
+        const int64_t splits = int64_t{trees.c} * trees.m, leaves = int64_t{trees.c} * trees.leaves();
+        const int64_t pairs = int64_t{width_} * (width_ + 1) / 2;
+        const bool information = observed.has_value() && complete.has_value();
+        require(static_cast<int64_t>(log_normalizer.size()) == trees.c, "log_normalizer has another size");
+        require(static_cast<int64_t>(statistics.size()) == leaves * k_, "statistics have another size");
+        require(static_cast<int64_t>(gradient.size()) == splits * width_, "the gradient has another size");
+        if (information)
+            require(static_cast<int64_t>(observed->size()) == splits * pairs &&
+                        static_cast<int64_t>(complete->size()) == splits * pairs,
+                    "the information has another size");
+        nb::gil_scoped_release release;
+        add_pass(trees, parameters.data(), threads,
+             {log_normalizer.data(), statistics.data(), gradient.data(), information ? observed->data() : nullptr,
+              information ? complete->data() : nullptr});
+    }
+
+    // Adds to sums.
+    void add_pass(const Trees& trees, const double* parameters, int threads, const Sums& to) const {
+        const Likelihoods likelihoods(*this, trees, parameters);
+        const int64_t splits = int64_t{trees.c} * trees.m, leaves = int64_t{trees.c} * trees.leaves();
+        const int64_t pairs = int64_t{width_} * (width_ + 1) / 2;
+        const bool information = to.observed != nullptr;
+        const std::vector<std::pair<double*, int64_t>> totals = {
+            {to.log_normalizer, trees.c},
+            {to.statistics, leaves * k_},
+            {to.gradient, splits * width_},
+            {to.observed, information ? splits * pairs : 0},
+            {to.complete, information ? splits * pairs : 0},
+        };
+        const int64_t floats = width_ + (statistics_ ? k_ + leaves : 0) + splits * (information ? 3 : 1) +
+                               3 * int64_t{trees.leaves()};
+        run(block_rows(floats), threads, totals, [&](const Block& block, int64_t, double* const* sums, auto& scratch) {
+            kernels.pass(trees, likelihoods.beliefs, block,
+                         {sums[0], sums[1], sums[2], information ? sums[3] : nullptr, information ? sums[4] : nullptr},
+                         scratch);
+        });
+    }
+
+    void membership_sums(In<double, 3> hyperplanes, In<int64_t, 2> children, int threads, Out<3> out) const {
+        const Trees trees = trees_of(hyperplanes, children);
+        const int64_t size = int64_t{trees.c} * trees.leaves() * k_;
+        require(static_cast<int64_t>(out.size()) == size, "out has another size");
+        nb::gil_scoped_release release;
+        const int64_t floats = width_ + (statistics_ ? k_ : 0) + int64_t{trees.c} * trees.m + 3 * trees.leaves();
+        run(block_rows(floats), threads, {{out.data(), size}},
+            [&](const Block& block, int64_t start, double* const* sums, auto& scratch) {
+                kernels.membership_sums(trees, k_, block, mass_.data() + start, sums[0], scratch);
+            });
+    }
+
+    // Memberships of one leaf, in the order of X's chosen rows: out[place[b]] for padded row b.
+    void leaf_view(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, int leaf, int threads,
+                   In<int64_t, 1> place, Out<2> out) const {
+        const Trees trees = trees_of(hyperplanes, children);
+        require_parameters(trees, parameters);
+        const Likelihoods likelihoods(*this, trees, parameters.data());
+        const int64_t n = static_cast<int64_t>(out.shape(1));
+        require(trees.c == 1 && leaf >= 0 && leaf < trees.leaves(), "there is no such leaf");
+        require(out.shape(0) == 3 && static_cast<int64_t>(place.size()) == n_, "out has another size");
+        for (int64_t b = 0; b < n_; ++b) require(place.data()[b] >= -1 && place.data()[b] < n, "a place is out of range");
+        nb::gil_scoped_release release;
+        const int64_t floats = width_ + (statistics_ ? k_ : 0) + 4 * trees.leaves();
+        run(block_rows(floats), threads, {},
+            [&](const Block& block, int64_t start, double* const*, auto& scratch) {
+                std::vector<double> view(3 * static_cast<size_t>(block.n));
+                kernels.leaf_view(trees, likelihoods.beliefs, block, leaf, view.data(), scratch);
+                for (int part = 0; part < 3; ++part)
+                    for (int b = 0; b < block.n; ++b)
+                        if (place.data()[start + b] >= 0)
+                            out.data()[part * n + place.data()[start + b]] = view[part * block.n + b];
+            });
+    }
+
+    // Adds to out (directions, bins, k or 1, padded groups) as Kernels::histogram tells.
+    void histogram(In<double, 2> directions, In<double, 2> edges, In<double, 2> cuts, int threads, Out<4> out) const {
+        const Grid grid = {static_cast<int>(directions.shape(0)), static_cast<int>(edges.shape(1)),
+                           static_cast<int>(cuts.shape(0)), width_, directions.data(), edges.data(), cuts.data()};
+        require(static_cast<int>(directions.shape(1)) == width_ && static_cast<int>(cuts.shape(1)) == width_,
+                "directions and cuts need one slope for each column");
+        require(edges.shape(0) == directions.shape(0), "each direction needs edges");
+        const int groups = (1 + grid.cuts) * (statistics_ ? k_ : 1);
+        const int64_t size = int64_t{grid.directions} * (grid.edges + 1) * (statistics_ ? 1 : k_) *
+                             ((groups + kPad - 1) / kPad * kPad);
+        require(static_cast<int64_t>(out.size()) == size, "out has another size");
+        nb::gil_scoped_release release;
+        run(block_rows(width_ + grid.directions + grid.cuts), threads, {{out.data(), size}},
+            [&](const Block& block, int64_t start, double* const* sums, auto& scratch) {
+                kernels.histogram(grid, block, k_, mass_.data() + start, sums[0], scratch);
+            });
+    }
+
+    int width() const { return width_; }
+    int n_statistics() const { return k_; }
+    int64_t n_rows() const { return n_; }
+
+  private:
+    // Likelihoods by code, in the order in which blocks need them.
+    struct Likelihoods {
+        Beliefs beliefs;
+        std::vector<double> likelihood, offset, log_likelihood;
+
+        Likelihoods(const Table& table, const Trees& trees, const double* parameters) {
+            const int c = trees.c, leaves = trees.leaves(), k = table.k_;
+            const bool by_code = !table.statistics_;
+            if (by_code) {
+                likelihood.resize(static_cast<size_t>(k) * c * leaves);
+                log_likelihood.resize(likelihood.size());
+                offset.resize(static_cast<size_t>(k) * c);
+                for (int code = 0; code < k; ++code)
+                    for (int tree = 0; tree < c; ++tree) {
+                        const double* own = parameters + int64_t{tree} * leaves * k + code;
+                        double top = -std::numeric_limits<double>::infinity();
+                        for (int leaf = 0; leaf < leaves; ++leaf) top = std::max(top, own[int64_t{leaf} * k]);
+                        const int64_t at = int64_t{code} * c + tree;
+                        offset[at] = top;
+                        for (int leaf = 0; leaf < leaves; ++leaf) {
+                            log_likelihood[at * leaves + leaf] = own[int64_t{leaf} * k];
+                            likelihood[at * leaves + leaf] = std::exp(own[int64_t{leaf} * k] - top);
+                        }
+                    }
+            }
+            beliefs = {k, by_code, likelihood.data(), offset.data(), log_likelihood.data(), parameters};
+        }
+    };
+
+    void require_parameters(const Trees& trees, const In<double, 3>& parameters) const {
+        require(static_cast<int>(parameters.shape(0)) == trees.c &&
+                    static_cast<int>(parameters.shape(1)) == trees.leaves() &&
+                    static_cast<int>(parameters.shape(2)) == k_,
+                "parameters have another shape");
+    }
+
+    Trees trees_of(const In<double, 3>& hyperplanes, const In<int64_t, 2>& children) const {
+        const Trees trees = {static_cast<int>(hyperplanes.shape(0)), static_cast<int>(hyperplanes.shape(1)),
+                             static_cast<int>(hyperplanes.shape(2)), hyperplanes.data(), children.data()};
+        require(trees.width == width_, "hyperplanes need one slope for each column");
+        require(static_cast<int>(children.shape(0)) == trees.m && children.shape(1) == 2, "each split has two children");
+        require_tree(trees.m, children.data());
+        return trees;
+    }
+
+    Plan plan(int rows) const {
+        Plan plan;
+        int64_t in_chunk = kChunkRows;
+        for (size_t s = 0; s < codes_.size(); ++s) {
+            const int64_t stop = segments_.data()[s + 1];
+            for (int64_t start = segments_.data()[s]; start < stop; start += rows) {
+                if (in_chunk >= kChunkRows) {
+                    plan.chunks.push_back(plan.parts.size());
+                    in_chunk = 0;
+                }
+                const int n = static_cast<int>(std::min<int64_t>(rows, stop - start));
+                plan.parts.push_back({start, n, codes_.data()[s]});
+                in_chunk += n;
+            }
+        }
+        plan.chunks.push_back(plan.parts.size());
+        return plan;
+    }
+
+    template <typename Work>
+    void run(int rows, int threads, const std::vector<std::pair<double*, int64_t>>& totals, Work work) const {
+        const Plan plan = this->plan(rows);
+        struct Worker {
+            const Table& table;
+            const Plan& plan;
+            const std::vector<std::pair<double*, int64_t>>& totals;
+            Work& work_on;
+            std::vector<double> own, scratch, tile;
+            std::vector<double*> sums;
+
+            void work(int64_t chunk) {
+                std::fill(own.begin(), own.end(), 0.0);
+                for (size_t part = plan.chunks[chunk]; part < plan.chunks[chunk + 1]; ++part)
+                    work_on(table.block(plan.parts[part], tile), plan.parts[part].start, sums.data(), scratch);
+            }
+
+            void add(int64_t) {
+                for (size_t i = 0; i < totals.size(); ++i)
+                    for (int64_t j = 0; j < totals[i].second; ++j) totals[i].first[j] += sums[i][j];
+            }
+        };
+        in_order(static_cast<int64_t>(plan.chunks.size()) - 1, threads, [&] {
+            Worker worker{*this, plan, totals, work, {}, {}, {}, {}};
+            int64_t size = 0;
+            for (const auto& total : totals) size += total.second;
+            worker.own.resize(static_cast<size_t>(size));
+            double* at = worker.own.data();
+            for (const auto& total : totals) {
+                worker.sums.push_back(at);
+                at += total.second;
+            }
+            return worker;
+        });
+    }
+
+    Block block(const Part& part, std::vector<double>& tile) const {
+        Block block{};
+        block.n = part.n;
+        block.code = part.code;
+        if (kept_.empty()) {
+            tile.resize(static_cast<size_t>(width_) * part.n);
+            units_.fill(X_, index_.data() + part.start, part.n, tile.data(), part.n);
+            block.design = tile.data();
+            block.stride = part.n;
+        } else {
+            block.design = kept_.data() + part.start;
+            block.stride = n_;
+        }
+        if (statistics_) {
+            block.statistics = statistics_->data() + part.start;
+            block.statistics_stride = n_;
+        }
+        block.weight = weights_.data() + part.start;
+        if (log_reach_) {
+            block.log_reach = log_reach_->data() + part.start;
+            block.log_other = log_other_->data() + part.start;
+        }
+        return block;
+    }
+
+    Cells X_;
+    In<int64_t, 1> index_, segments_;
+    In<int32_t, 1> codes_;
+    int k_;
+    std::optional<In<double, 2>> statistics_;
+    In<double, 1> weights_, mass_;
+    std::optional<In<double, 1>> log_reach_, log_other_;
+    Units units_;
+    int64_t n_;
+    int width_;
+    std::vector<double> kept_;
+};
+
+}  // namespace reticulum
