@@ -437,11 +437,7 @@ def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.G
 
 def _scan(grid: Grid, cuts: Floats) -> Floats:
     """Evidence gained by each hard threshold on either side of each cut: (cuts, 2, D, edges)."""
-    histogram = grid.view.histogram(grid.directions, grid.edges, cuts, grid.statistics)
-    below = histogram.cumsum(axis=-2)
-    above = np.flip(np.flip(histogram, axis=-2).cumsum(axis=-2), axis=-2)
-    log_evidence = scan_family(grid.view.family).log_evidence
-    gains = log_evidence(below[..., :-1, :]) + log_evidence(above[..., 1:, :]) - log_evidence(below[..., -1:, :])
+    gains = grid.view.scan(grid.directions, grid.edges, cuts, grid.statistics)
     # Cuts that part the rows alike gain alike: rounding must not choose between them.
     return np.where(grid.empty, -np.inf, np.round(gains, 6))
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import CodedFamily, DirichletCategorical, unpacked
-from .rows import KEPT_BYTES, NumpyRows, Pass
+from .rows import KEPT_BYTES, QUANTILE_FLOATS, NumpyRows, Pass
 from .tree import Floats, Integers, Shape
 
 try:
@@ -155,6 +155,31 @@ class NativeRows(NumpyRows):
         planes = np.ascontiguousarray(hyperplanes[None])
         threads = self._threads_for(shape.n_splits)
         self._table.leaf_view(planes, shape.children, expected, leaf, threads, self._layout.row, out)
+        return out
+
+    def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
+        if not self._fits:
+            return super().quantiles(directions, probabilities)
+        out = np.empty((len(directions), len(probabilities)))
+        # A few directions at a time: their values are held for all rows.
+        step = max(1, QUANTILE_FLOATS // max(self._n, 1))
+        for start in range(0, len(directions), step):
+            part = slice(start, start + step)
+            self._table.quantiles(np.ascontiguousarray(directions[part]), probabilities, out[part])
+        return out
+
+    def scan(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
+        if not isinstance(self.family, DirichletCategorical):
+            return super().scan(directions, edges, cuts, statistics)
+        out = np.empty((len(cuts), 2, *edges.shape))
+        self._table.scan(
+            np.ascontiguousarray(directions),
+            np.ascontiguousarray(edges),
+            np.ascontiguousarray(cuts),
+            np.array(self.family.prior),
+            self._threads_for(len(directions)),
+            out,
+        )
         return out
 
     @property

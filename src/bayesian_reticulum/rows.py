@@ -31,7 +31,7 @@ _LARGEST_EXPONENT = 500.0
 _WIDEST_PRODUCTS = 64
 _PRODUCT_FLOATS = 1 << 19
 # Values along directions that may be held at once for their quantiles.
-_QUANTILE_FLOATS = 1 << 21
+QUANTILE_FLOATS = 1 << 21
 # A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
 _NEGLIGIBLE_SHARE = 1e-3
 
@@ -195,6 +195,13 @@ class Rows(Protocol):
 
         They are those of the `scan_family`: where leaves are linear, of the residuals from a leaf that holds
         `statistics` (k,).
+        """
+        ...
+
+    def scan(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
+        """Evidence gained by a hard threshold at each edge, on the left and right of each cut; (cuts, 2, D, edges).
+
+        It is that of the `scan_family`, from the sums of a `histogram`.
         """
         ...
 
@@ -395,7 +402,7 @@ class NumpyRows:
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
         # A few directions at a time: their values are all that is ever kept for each row.
-        step = max(1, _QUANTILE_FLOATS // max(self._n, 1))
+        step = max(1, QUANTILE_FLOATS // max(self._n, 1))
         parts = [directions[start : start + step] for start in range(0, len(directions), step)]
         return np.concatenate([self._few_quantiles(part, probabilities) for part in parts])
 
@@ -415,6 +422,14 @@ class NumpyRows:
                 sums = _bins(directions[along], edges[along], design).T @ (sides * own[:, None]).reshape(len(T), -1)
                 out[along] += sums.reshape(out[along].shape)
         return out.reshape(len(directions), -1, len(cuts), 2, k).transpose(2, 3, 0, 1, 4)
+
+    def scan(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
+        histogram = self.histogram(directions, edges, cuts, statistics)
+        below = histogram.cumsum(axis=-2)
+        above = np.flip(np.flip(histogram, axis=-2).cumsum(axis=-2), axis=-2)
+        log_evidence = scan_family(self.family).log_evidence
+        parted = log_evidence(below[..., :-1, :]) + log_evidence(above[..., 1:, :])
+        return parted - log_evidence(below[..., -1:, :])
 
     def _scanned(
         self, part: slice, directions: Floats, design: Floats, T: Floats, statistics: Floats

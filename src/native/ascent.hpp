@@ -295,7 +295,9 @@ class Ascent {
         const bool settled = promise < effort.tolerance;
         state.wants_information = settled || (promise > kNear && !fixed_);
         if (information) {
-            const Values price = cost(state, i);
+            // Prices cost the most of all that is done between passes.
+            const bool asked = settled || std::isfinite(effort.least);
+            const Values price = asked ? cost(state, i) : Values();
             const double total = std::accumulate(price.begin(), price.end(), 0.0);
             const bool given_up = value + kLongWay * promise - total < effort.least;
             if (settled || given_up) note(t, value, price);

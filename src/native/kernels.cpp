@@ -449,9 +449,65 @@ void histogram(const Grid& grid, const Block& block, int k, const double* mass, 
     }
 }
 
+// Log evidence, up to that of no rows, of counts (k, stride) with a Dirichlet prior.
+inline Vec log_beta(const double* counts, int stride, const double* others, int k, const double* prior) {
+    Vec total = {}, out = {};
+    for (int code = 0; code < k; ++code) {
+        Vec count = load(counts + int64_t{code} * stride);
+        if (others) count = larger(load(others + int64_t{code} * stride) - count, Vec{});
+        count += prior[code];
+        total += count;
+        out += log_gamma(count);
+    }
+    return out - log_gamma(total);
+}
+
+void threshold_gains(const double* histogram, int bins, int k, int size, const double* prior, double* out,
+                     std::vector<double>& scratch) {
+    const int64_t cells = int64_t{k} * size;
+    const int edges = bins - 1;
+    double* total = grown(scratch, 5 * cells);
+    double* below = total + cells;
+    double* right_total = below + cells;
+    double* right_below = right_total + cells;
+    std::fill(total, total + 4 * cells, 0.0);
+    for (int bin = 0; bin < bins; ++bin)
+        for (int64_t cell = 0; cell < cells; ++cell) total[cell] += histogram[bin * cells + cell];
+    // The first group holds everything: what is right of a cut is what is not left of it.
+    for (int code = 0; code < k; ++code)
+        for (int group = 0; group < size; ++group)
+            right_total[int64_t{code} * size + group] = total[int64_t{code} * size] - total[int64_t{code} * size + group];
+    Vec prior_sum = {}, base = {};
+    for (int code = 0; code < k; ++code) {
+        prior_sum += prior[code];
+        base += log_gamma(all(prior[code]));
+    }
+    base -= log_gamma(prior_sum);
+    for (int edge = 0; edge < edges; ++edge) {
+        const double* bin = histogram + int64_t{edge} * cells;
+        for (int64_t cell = 0; cell < cells; ++cell) below[cell] += bin[cell];
+        for (int code = 0; code < k; ++code)
+            for (int group = 0; group < size; ++group)
+                right_below[int64_t{code} * size + group] =
+                    below[int64_t{code} * size] - below[int64_t{code} * size + group];
+        for (int group = 0; group < size; group += kLanes) {
+            for (int side = 0; side < 2; ++side) {
+                const double* own_total = (side ? right_total : total) + group;
+                const double* own_below = (side ? right_below : below) + group;
+                const Vec gain = log_beta(own_below, size, nullptr, k, prior) +
+                                 log_beta(own_below, size, own_total, k, prior) -
+                                 log_beta(own_total, size, nullptr, k, prior) - base;
+                for (int lane = 0; lane < kLanes; ++lane)
+                    out[(int64_t{group + lane} * 2 + side) * edges + edge] = gain[lane];
+            }
+        }
+    }
+}
+
 }  // namespace
 
 extern const Kernels RETICULUM_KERNELS;
-const Kernels RETICULUM_KERNELS = {RETICULUM_NAME, pass, membership_sums, memberships, leaf_view, histogram};
+const Kernels RETICULUM_KERNELS = {RETICULUM_NAME, pass,      membership_sums, memberships,
+                                   leaf_view,      threshold_gains, histogram};
 
 }  // namespace reticulum

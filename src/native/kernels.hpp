@@ -68,6 +68,10 @@ struct Kernels {
     // Log membership of one leaf, the same with its likelihood, and the log sum of those of the others; (3, n).
     void (*leaf_view)(const Trees&, const Beliefs&, const Block&, int leaf, double* out, std::vector<double>& scratch);
     // Sums of mass * T left of each cut by direction and bin: (directions, bins, cuts * per_row), and without cuts.
+    // The evidence gained by each edge of a direction on each side of cuts, from that direction's histogram
+    // (bins, k, size) by code; (size, 2, edges).
+    void (*threshold_gains)(const double* histogram, int bins, int k, int size, const double* prior, double* out,
+                            std::vector<double>& scratch);
     void (*histogram)(const Grid&, const Block&, int k, const double* mass, double* out, std::vector<double>& scratch);
 };
 

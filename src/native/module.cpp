@@ -91,7 +91,9 @@ NB_MODULE(_native, module) {
         .def("pass_", &Table::pass)
         .def("membership_sums", &Table::membership_sums)
         .def("leaf_view", &Table::leaf_view)
-        .def("histogram", &Table::histogram);
+        .def("histogram", &Table::histogram)
+        .def("scan", &Table::scan)
+        .def("quantiles", &Table::quantiles);
     module.def("ascend", &ascend);
     module.def("predict", &predict);
 }

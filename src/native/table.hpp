@@ -170,6 +170,51 @@ inline void require_tree(int m, const int64_t* children) {
         }
 }
 
+// Values at which the cumulated weight first reaches shares of the whole; `values` and `weights` belong together.
+inline void weighted_quantiles(const std::vector<double>& values, const std::vector<double>& weights,
+                               const double* probabilities, int n_probabilities, double* out) {
+    const size_t n = values.size();
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const double start = *low, spread = *high - *low;
+    // Rows are counted into bins first; only those in the bin of a quantile have to be sorted.
+    const int bins = static_cast<int>(std::clamp<size_t>(n / 4, 1, 4096));
+    const double per_unit = spread > 0.0 ? bins / spread : 0.0;
+    std::vector<double> weight(bins + 1, 0.0);
+    std::vector<int> bin(n), first(bins + 1, 0), rows(n);
+    for (size_t i = 0; i < n; ++i) {
+        bin[i] = std::min(bins - 1, static_cast<int>((values[i] - start) * per_unit));
+        weight[bin[i] + 1] += weights[i];
+        ++first[bin[i] + 1];
+    }
+    for (int b = 0; b < bins; ++b) {
+        weight[b + 1] += weight[b];
+        first[b + 1] += first[b];
+    }
+    std::vector<int> next(first.begin(), first.end() - 1);
+    for (size_t i = 0; i < n; ++i) rows[next[bin[i]]++] = static_cast<int>(i);
+    int sorted = -1;
+    for (int p = 0; p < n_probabilities; ++p) {
+        // A hair below the target, so that rounding of the sum cannot move a quantile to the next row.
+        const double target = probabilities[p] * weight[bins] * (1 - 1e-12);
+        int b = static_cast<int>(std::lower_bound(weight.begin() + 1, weight.end(), target) - weight.begin()) - 1;
+        b = std::min(b, bins - 1);
+        while (b > 0 && first[b] == first[b + 1]) --b;
+        while (b + 1 < bins && first[b] == first[b + 1]) ++b;
+        if (b != sorted) {
+            std::sort(rows.begin() + first[b], rows.begin() + first[b + 1],
+                      [&](int i, int j) { return values[i] < values[j]; });
+            sorted = b;
+        }
+        double reached = weight[b];
+        int at = first[b];
+        for (; at + 1 < first[b + 1]; ++at) {
+            reached += weights[rows[at]];
+            if (reached >= target) break;
+        }
+        out[p] = values[rows[at]];
+    }
+}
+
 class Table {
   public:
     Table(Cells X, In<int64_t, 1> index, In<int64_t, 1> segments, In<int32_t, 1> codes, int k,
@@ -289,6 +334,11 @@ class Table {
 
     // Adds to out (directions, bins, k or 1, padded groups) as Kernels::histogram tells.
     void histogram(In<double, 2> directions, In<double, 2> edges, In<double, 2> cuts, int threads, Out<4> out) const {
+        add_histogram(directions, edges, cuts, threads, out.data(), static_cast<int64_t>(out.size()));
+    }
+
+    void add_histogram(In<double, 2> directions, In<double, 2> edges, In<double, 2> cuts, int threads, double* out,
+                       int64_t out_size) const {
         const Grid grid = {static_cast<int>(directions.shape(0)), static_cast<int>(edges.shape(1)),
                            static_cast<int>(cuts.shape(0)), width_, directions.data(), edges.data(), cuts.data()};
         require(static_cast<int>(directions.shape(1)) == width_ && static_cast<int>(cuts.shape(1)) == width_,
@@ -297,12 +347,66 @@ class Table {
         const int groups = (1 + grid.cuts) * (statistics_ ? k_ : 1);
         const int64_t size = int64_t{grid.directions} * (grid.edges + 1) * (statistics_ ? 1 : k_) *
                              ((groups + kPad - 1) / kPad * kPad);
-        require(static_cast<int64_t>(out.size()) == size, "out has another size");
+        require(out_size == size, "out has another size");
         nb::gil_scoped_release release;
-        run(block_rows(width_ + grid.directions + grid.cuts), threads, {{out.data(), size}},
+        run(block_rows(width_ + grid.directions + grid.cuts), threads, {{out, size}},
             [&](const Block& block, int64_t start, double* const* sums, auto& scratch) {
                 kernels.histogram(grid, block, k_, mass_.data() + start, sums[0], scratch);
             });
+    }
+
+    // Evidence gained by each edge on each side of cuts, (cuts, 2, directions, edges), for classes with a prior.
+    void scan(In<double, 2> directions, In<double, 2> edges, In<double, 2> cuts, In<double, 1> prior, int threads,
+              Out<4> out) const {
+        const int D = static_cast<int>(directions.shape(0)), E = static_cast<int>(edges.shape(1));
+        const int n_cuts = static_cast<int>(cuts.shape(0));
+        require(!statistics_ && static_cast<int>(prior.size()) == k_, "each class needs a prior");
+        require(static_cast<int64_t>(out.size()) == int64_t{n_cuts} * 2 * D * E && E > 0, "out has another size");
+        const int size = (1 + n_cuts + kPad - 1) / kPad * kPad;
+        const int64_t cells = int64_t{E + 1} * k_ * size;
+        std::vector<double> counts(static_cast<size_t>(D * cells), 0.0);
+        add_histogram(directions, edges, cuts, threads, counts.data(), static_cast<int64_t>(counts.size()));
+        nb::gil_scoped_release release;
+        std::vector<double> gains(static_cast<size_t>(size) * 2 * E), scratch;
+        for (int d = 0; d < D; ++d) {
+            kernels.threshold_gains(counts.data() + d * cells, E + 1, k_, size, prior.data(), gains.data(), scratch);
+            for (int cut = 0; cut < n_cuts; ++cut)
+                for (int side = 0; side < 2; ++side)
+                    std::copy_n(gains.data() + (int64_t{1 + cut} * 2 + side) * E, E,
+                                out.data() + ((int64_t{cut} * 2 + side) * D + d) * E);
+        }
+    }
+
+    // Weighted quantiles of the rows along directions, (directions, probabilities), as `schema.weighted_quantiles`.
+    void quantiles(In<double, 2> directions, In<double, 1> probabilities, Out<2> out) const {
+        const int D = static_cast<int>(directions.shape(0)), P = static_cast<int>(probabilities.size());
+        require(static_cast<int>(directions.shape(1)) == width_, "directions need one slope for each column");
+        require(static_cast<int>(out.shape(0)) == D && static_cast<int>(out.shape(1)) == P, "out has another size");
+        nb::gil_scoped_release release;
+        std::vector<double> values(static_cast<size_t>(D) * n_), weights, tile, own;
+        for (const Part& part : plan(block_rows(width_ + D)).parts) {
+            const Block rows = block(part, tile);
+            for (int d = 0; d < D; ++d) {
+                double* to = values.data() + d * n_ + part.start;
+                std::fill(to, to + part.n, 0.0);
+                for (int j = 0; j < width_; ++j) {
+                    const double slope = directions.data()[d * width_ + j];
+                    const double* column = rows.design + j * rows.stride;
+                    if (slope != 0.0)
+                        for (int b = 0; b < part.n; ++b) to[b] += slope * column[b];
+                }
+            }
+        }
+        for (int d = 0; d < D; ++d) {
+            own.clear();
+            weights.clear();
+            for (int64_t b = 0; b < n_; ++b)
+                if (index_.data()[b] >= 0) {
+                    own.push_back(values[d * n_ + b]);
+                    weights.push_back(mass_.data()[b]);
+                }
+            weighted_quantiles(own, weights, probabilities.data(), P, out.data() + int64_t{d} * P);
+        }
     }
 
     int width() const { return width_; }
