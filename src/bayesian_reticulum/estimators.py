@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from . import paper
 from .distributions import ClassDistribution, Mixture, generator
@@ -22,7 +24,7 @@ from .families import DirichletCategorical, Family, NormalLinear, missing_member
 from .growth import Policy, iterate_growth
 from .history import GrowthEvent, History, StoppingReason
 from .model import GREY_ZONE, Reticulum
-from .native import rows_class
+from .native import rows_in_memory
 from .objective import State, log_bayes_factors
 from .parametrizations import PARAMETRIZATIONS
 from .rows import NumpyRows, mean_and_covariance
@@ -185,6 +187,7 @@ class _Adaptive(_Estimator):
     max_splits: int | None
     max_depth: int | None
     n_restarts: int
+    n_jobs: int | None
     n_directions: int
     lookahead: int
     random_state: Any
@@ -196,6 +199,8 @@ class _Adaptive(_Estimator):
             _check_whole_number(name, getattr(self, name), minimum, bool_is_number=name == "verbose")
         for name in ("max_splits", "max_depth"):
             _check_limit(name, getattr(self, name))
+        if self.n_jobs is not None and (not _is_whole_number(self.n_jobs) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be None or a whole number other than 0; got {self.n_jobs!r}.")
 
     def _grown(self, table: _Table, kind: str = "", rival: float = -np.inf) -> tuple[Reticulum, History] | None:
         """The model of a table, and how it came about; None if its log evidence will not come near that of a rival.
@@ -208,17 +213,25 @@ class _Adaptive(_Estimator):
         )
         margin = _LINEAR_MARGIN if linear else 0.0
         schema = Schema.from_columns(table.X, table.weights, table.names, margin)
-        rows = rows_class()(table.X, table.targets, table.family, table.weights, schema)
+        threads = effective_n_jobs(self.n_jobs)
+        at_once = min(threads, self.n_restarts)
+        rows = rows_in_memory(
+            table.X, table.targets, table.family, table.weights, schema, threads=max(1, threads // at_once)
+        )
         basis = None
         if _is_wide(table.X) and not table.family.uses_design:
             rows, basis = rows.narrowed()
         if linear:
             rows = rows.believing(_linear(rows))
-        best: _Grown | None = None
-        for restart, child in enumerate(generator(self.random_state).spawn(self.n_restarts)):
+
+        def growth(restart: int, rng: np.random.Generator) -> _Grown | None:
             label = f"[{type(self).__name__}] {f'{kind} leaves, ' if kind else ''}"
             label += f"growth {restart + 1}/{self.n_restarts}, " if self.n_restarts > 1 else ""
-            grown = _watched(iterate_growth(rows, policy, child), label if self.verbose else "", rival)
+            return _watched(iterate_growth(rows, policy, rng), label if self.verbose else "", rival)
+
+        children = generator(self.random_state).spawn(self.n_restarts)
+        best: _Grown | None = None
+        for grown in _side_by_side(growth, children, at_once):
             if grown is not None and (best is None or grown.state.log_evidence > best.state.log_evidence + 1e-6):
                 best = grown
         if best is None:
@@ -269,6 +282,9 @@ class ReticulumClassifier(_Classifier, _Adaptive):
     lookahead : int, default=64
         Number of cuts that are tried together with the best cut on either side; finds patterns, like chessboards,
         where no single split gains anything. 0 switches it off.
+    n_jobs : int or None, default=None
+        Number of threads for fit and predict, as everywhere in scikit-learn: None is 1, -1 is one for each core.
+        Independent growths share them. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Chance enters through the random directions and the look-ahead only.
     verbose : int, default=0
@@ -319,6 +335,7 @@ class ReticulumClassifier(_Classifier, _Adaptive):
         n_restarts: int = 1,
         n_directions: int = 16,
         lookahead: int = 64,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -330,6 +347,7 @@ class ReticulumClassifier(_Classifier, _Adaptive):
         self.n_restarts = n_restarts
         self.n_directions = n_directions
         self.lookahead = lookahead
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -370,6 +388,9 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
     lookahead : int, default=64
         Number of cuts that are tried together with the best cut on either side; finds patterns, like chessboards,
         where no single split gains anything. 0 switches it off.
+    n_jobs : int or None, default=None
+        Number of threads for fit and predict, as everywhere in scikit-learn: None is 1, -1 is one for each core.
+        Independent growths share them. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Chance enters through the random directions and the look-ahead only.
     verbose : int, default=0
@@ -435,6 +456,7 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
         n_restarts: int = 1,
         n_directions: int = 16,
         lookahead: int = 64,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -446,6 +468,7 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
         self.n_restarts = n_restarts
         self.n_directions = n_directions
         self.lookahead = lookahead
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -784,8 +807,12 @@ def _linear(rows: NumpyRows) -> NormalLinear:
 def _check_whole_number(name: str, value: Any, minimum: int, otherwise: str = "", bool_is_number: bool = False) -> None:
     if bool_is_number and isinstance(value, bool | np.bool_):
         return
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < minimum:
+    if not _is_whole_number(value) or value < minimum:
         raise ValueError(f"{name} must be {otherwise}a whole number of at least {minimum}; got {value!r}.")
+
+
+def _is_whole_number(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
 
 
 def _check_limit(name: str, value: Any) -> None:
@@ -881,6 +908,18 @@ def _is_wide(X: Any) -> bool:
     """
     n, d = X.shape
     return bool(d >= _WIDE and n <= _MOST_ROWS_COMPARED and len(np.unique(X, axis=0)) < d)
+
+
+def _side_by_side(
+    growth: Callable[[int, np.random.Generator], _Grown | None], children: list[np.random.Generator], threads: int
+) -> Iterable[_Grown | None]:
+    """Results of growths, in order, as many at once as there are threads."""
+    if threads == 1:
+        return (growth(restart, child) for restart, child in enumerate(children))
+    # Each growth has its own thread: BLAS must not start more.
+    with threadpool_limits(1, user_api="blas"):
+        results = Parallel(threads, prefer="threads")(delayed(growth)(*job) for job in enumerate(children))
+    return cast("list[_Grown | None]", results)
 
 
 class _Grown(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .history import Candidate, GrowthEvent, Phase, StoppingReason
-from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted, merged
+from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted, is_needed
 from .rows import Rows, mean_and_covariance, scan_family
 from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
 
@@ -37,6 +37,12 @@ _LOOKAHEAD_DIRECTIONS = 128
 # Statistics that one scan, and one stack of candidates with their information, may hold.
 _SCAN_FLOATS = 1 << 19
 _STACK_FLOATS = 1 << 22
+# Rows below a leaf that are enough to find good starts.
+_SAMPLE = int(__import__("os").environ.get("SAMPLE", "4096"))
+# Many rows are first grown on a sample of this many, then on ever larger ones.
+_FIRST_SAMPLE = int(__import__("os").environ.get("FS", "16384"))
+_NEXT_SAMPLE = 8
+_SAMPLE_PATIENCE = int(__import__("os").environ.get("SP", "4"))
 # Slope by which the two halves of a bent split are turned away from it.
 _TURN = 0.35
 # Effective number of rows that a boundary needs to be bent: one in the grey zone counts for up to a quarter.
@@ -133,35 +139,67 @@ def iterate_growth(
     incumbent = evaluated(rows, single_leaf(rows.n_features), np.empty(0))
     yield GrowthEvent(0, "start", None, incumbent.tree, incumbent.log_evidence)
     reason: StoppingReason = "no_gain"
-    without_gain = 0
     attempt = 0
     next_id = 0
-    turns: Iterator[Site] = iter(())
-    while without_gain < policy.patience:
-        site = next(turns, None)
-        if site is None:
-            turns = _sites(rows, incumbent, policy)
-            site = next(turns, None)
-            if site is None:
+    for part in _samples(rows):
+        if part is not rows or attempt:
+            incumbent = _carried_over(part, incumbent)
+        without_gain = 0
+        turns: Iterator[Site] = iter(())
+        expanding = attempt > 0
+        patience = policy.patience if part is rows else min(policy.patience, _SAMPLE_PATIENCE)
+        while without_gain < patience:
+            if attempt == policy.max_attempts:
+                reason = "max_attempts"
                 break
-        if attempt == policy.max_attempts:
-            reason = "max_attempts"
-            break
-        attempt += 1
-        challenger, candidates, events = _attempt(rows, incumbent, site, policy, rng, next_id)
-        next_id += 3
-        yield from (replace(event, attempt=attempt) for event in events)
-        without_gain += 1
-        if challenger is not None:
-            incumbent, turns, without_gain = challenger, iter(()), 0
-        phase: Phase = "rejected" if challenger is None else "kept"
-        split_id = events[0].split_id if events else None
-        yield GrowthEvent(attempt, phase, split_id, incumbent.tree, incumbent.log_evidence, candidates)
+            if expanding:
+                challenger, candidates, events, next_id = _round(part, incumbent, policy, rng, next_id)
+                expanding = challenger is not None
+                split_id = None
+            else:
+                site = next(turns, None)
+                if site is None:
+                    turns = _sites(part, incumbent, policy)
+                    site = next(turns, None)
+                    if site is None:
+                        break
+                challenger, candidates, events = _attempt(part, incumbent, site, policy, rng, next_id)
+                next_id += 3
+                split_id = events[0].split_id if events else None
+            attempt += 1
+            yield from (replace(event, attempt=attempt) for event in events)
+            without_gain += 1
+            if challenger is not None:
+                incumbent, turns, without_gain = challenger, iter(()), 0
+            phase: Phase = "rejected" if challenger is None else "kept"
+            yield GrowthEvent(attempt, phase, split_id, incumbent.tree, incumbent.log_evidence, candidates)
     if reason == "no_gain":
         reason = _limit_reached(rows, incumbent, policy)
     polished = _polished(rows, incumbent)
     yield GrowthEvent(attempt, "polished", None, polished.tree, polished.log_evidence)
     return polished, reason
+
+
+def _samples(rows: Rows) -> Iterator[Rows]:
+    """Ever larger samples of the rows, and the rows themselves."""
+    size = _FIRST_SAMPLE
+    while size * 2 < rows.n_rows:
+        sample = rows.sampled(size)
+        if sample is not rows:
+            yield sample
+        size *= _NEXT_SAMPLE
+    yield rows
+
+
+def _carried_over(rows: Rows, state: State) -> State:
+    """The tree, fitted to other rows."""
+    tree, precisions = state.tree, state.precisions
+    if not tree.n_splits:
+        return evaluated(rows, tree, precisions)
+    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
+    state = climbed(rows, tree, precisions, statistics, _GLOBAL)
+    pruned = _pruned(rows, state)
+    return state if pruned is None else pruned[0]
 
 
 def _polished(rows: Rows, state: State) -> State:
@@ -275,12 +313,7 @@ def _changes(
     rows: Rows, site: Site, policy: Policy, rng: np.random.Generator, first_id: int
 ) -> Iterator[tuple[str, float | None, Proposal | str]]:
     """Changes of the tree at one site by kind and local gain, or in their place why they are not worth a trial."""
-    tree = site.state.tree
-    view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
-    leaf_alone = single_leaf(rows.n_features)
-    leaf_statistics = site.state.statistics[site.leaf][None, None]
-    at = view.pass_(leaf_alone.hyperplanes[None], leaf_alone.shape, leaf_statistics)
-    base = float(bound(rows.family, leaf_statistics, at)[0])
+    base, view = _base(rows, site)
     for branches in _propose(view, site, policy, rng):
         gains = branches.stack.log_evidence - base
         best, *others = np.argsort(-np.round(gains, 6), kind="stable")
@@ -341,6 +374,51 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
     return Proposal(bent, bent, precisions, statistics, state.log_evidence, split_id)
 
 
+def _round(
+    rows: Rows, incumbent: State, policy: Policy, rng: np.random.Generator, first_id: int
+) -> tuple[State | None, tuple[Candidate, ...], list[GrowthEvent], int]:
+    """Try branches at all unexplained leaves at once; returns as `_attempt` does, and the next free id."""
+    candidates: list[Candidate] = []
+    chosen: list[Proposal] = []
+    proposal = None
+    tree = incumbent.tree
+    state = incumbent
+    for leaf in sorted(_unexplained_leaves(rows, tree), reverse=True):
+        # From right to left, so that a branch does not renumber the leaves that are still to come.
+        site = Site(incumbent, int(leaf), np.empty((0, 3, tree.n_features + 1)))
+        best: tuple[float, Branches, int] | None = None
+        base, view = _base(rows, site)
+        for branches in _propose(view, site, policy, rng):
+            gains = branches.stack.log_evidence - base
+            index = int(np.argmax(np.round(gains, 6)))
+            candidates.append(Candidate(branches.kind, float(gains[index]), None, False, "in a round"))
+            if gains[index] > MINIMAL_GAIN and (best is None or gains[index] > best[0]):
+                best = float(gains[index]), branches, index
+        if best is None:
+            continue
+        grafted = _grafted(Site(state, int(leaf), site.exchanged), best[1], best[2], first_id)
+        first_id += 3
+        state = State(grafted.tree, grafted.precisions, grafted.statistics, state.log_evidence, np.zeros(0))
+        chosen.append(grafted)
+    if not chosen:
+        return None, tuple(candidates), [], first_id
+    proposal = chosen[-1]._replace(started=chosen[-1].tree, worth_without=-np.inf)
+    challenger, events = _judged(rows, incumbent, proposal)
+    if challenger.log_evidence <= incumbent.log_evidence + MINIMAL_GAIN:
+        return None, tuple(candidates), events, first_id
+    return challenger, tuple(candidates), events, first_id
+
+
+def _base(rows: Rows, site: Site) -> tuple[float, Rows]:
+    """The rows as a branch at a site sees them, and their bound without one."""
+    tree = site.state.tree
+    view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
+    leaf_alone = single_leaf(rows.n_features)
+    leaf_statistics = site.state.statistics[site.leaf][None, None]
+    at = view.pass_(leaf_alone.hyperplanes[None], leaf_alone.shape, leaf_statistics)
+    return float(bound(rows.family, leaf_statistics, at)[0]), view
+
+
 def _judged(rows: Rows, incumbent: State, proposal: Proposal) -> tuple[State, list[GrowthEvent]]:
     """Fit all splits of a changed tree and prune it; returns the tree and how it came about."""
     split_id = proposal.split_id
@@ -353,42 +431,44 @@ def _judged(rows: Rows, incumbent: State, proposal: Proposal) -> tuple[State, li
     challenger = climbed(rows, proposal.tree, proposal.precisions, proposal.statistics, effort)
     events.append(GrowthEvent(0, "global", split_id, challenger.tree, challenger.log_evidence))
     while challenger.tree.n_splits and challenger.log_evidence > hopeful:
-        pruned = _pruned_once(rows, challenger)
+        pruned = _pruned(rows, challenger)
         if pruned is None:
             break
-        challenger, pruned_id = pruned
-        events.append(GrowthEvent(0, "pruned", pruned_id, challenger.tree, challenger.log_evidence))
+        challenger, gone = pruned
+        events += (GrowthEvent(0, "pruned", id_, challenger.tree, challenger.log_evidence) for id_ in gone)
     return challenger, events
 
 
-def _pruned_once(rows: Rows, state: State) -> tuple[State, int] | None:
-    """The tree without the split that it is better off without, fitted again; None if all splits pay."""
-    best: tuple[State, int] | None = None
-    for split in range(state.tree.n_splits):
-        without = merged(rows, state, split, tolerance=1e-3)
-        if without is None or without.log_evidence < state.log_evidence:
-            continue
-        if best is None or without.log_evidence > best[0].log_evidence:
-            best = without, int(state.tree.ids[split])
-    if best is None:
+def _pruned(rows: Rows, state: State) -> tuple[State, list[int]] | None:
+    """The tree without the splits that it is better off without, fitted again; None if all splits pay."""
+    without, gone = state, []
+    while without.tree.n_splits:
+        doubtful = [split for split in range(without.tree.n_splits) if not is_needed(rows, without, split)]
+        rivals = [(collapsed(rows, without, split, tolerance=1e-3), split) for split in doubtful]
+        best, split = max(rivals, key=lambda rival: rival[0].log_evidence, default=(without, -1))
+        if split < 0 or best.log_evidence < without.log_evidence:
+            break
+        gone.append(int(without.tree.ids[split]))
+        without = best
+    if not gone:
         return None
-    without, split_id = best
     if without.tree.n_splits == 0:
-        return best
+        return without, gone
     refitted = climbed(rows, without.tree, without.precisions, without.statistics, _GLOBAL)
-    return max(refitted, without, key=lambda tree: tree.log_evidence), split_id
+    return max(refitted, without, key=lambda tree: tree.log_evidence), gone
 
 
 def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -> Iterator[Branches]:
     """Candidates from scanned cuts and from looking one level ahead, each fitted with the rest of the tree held."""
     statistics = site.state.statistics[site.leaf]
-    directions = _directions(view, statistics, policy, rng)
+    sample = view.sampled(_SAMPLE)
+    directions = _directions(sample, statistics, policy, rng)
     if not len(directions):
         return
-    quantiles = view.quantiles(directions, np.arange(_BINS + 1) / _BINS)
+    quantiles = sample.quantiles(directions, np.arange(_BINS + 1) / _BINS)
     # Cuts lie between two quantiles; where those are equal there is nothing between them.
     edges = 0.5 * (quantiles[:, :-1] + quantiles[:, 1:])
-    grid = Grid(view, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
+    grid = Grid(sample, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
     everything = np.zeros((1, directions.shape[1]))
     everything[0, 0] = 1.0
     gains = _scan(grid, everything)[0, 0]
@@ -399,15 +479,15 @@ def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -
         return
     if _fits(site, _CUT, policy):
         cuts = _cut(grid, np.arange(len(directions)), best_edge)[ranking[: _n_branches(directions)]]
-        yield _fit_branches(view, "cut", _CUT, _STIFFNESS * cuts[:, None])
+        yield _fit_branches(view, sample, "cut", _CUT, _STIFFNESS * cuts[:, None])
     if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
-        yield _fit_branches(view, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
+        yield _fit_branches(view, sample, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
     if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
         scanned = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
         narrow = grid._replace(directions=directions[scanned], edges=edges[scanned], empty=grid.empty[scanned])
         started = _look_ahead(narrow, policy, rng)
         if len(started):
-            yield _fit_branches(view, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
+            yield _fit_branches(view, sample, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
 
 
 def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.Generator) -> Floats:
@@ -482,15 +562,16 @@ def _root_statistics(grid: Grid, roots: Floats) -> Floats:
     return grid.view.histogram(nowhere, np.zeros((1, 0)), roots, grid.statistics)[:, :, 0, 0]
 
 
-def _fit_branches(view: Rows, kind: str, shape: Shape, started: Floats) -> Branches:
-    """Fit candidates side by side; after a first look only the better half goes on."""
+def _fit_branches(view: Rows, sample: Rows, kind: str, shape: Shape, started: Floats) -> Branches:
+    """Fit candidates side by side; after each of two looks, at a sample of the rows, only the better half goes on."""
     c, m, width = started.shape
     precisions = np.full((c, m), _WEAK_PRECISION * max(1, width - 2))
-    stack = _ascend_in_parts(view, shape, started, precisions, None, _FIRST_LOOK)
-    for effort in (_SECOND_LOOK, _LOCAL):
+    stack = _ascend_in_parts(sample, shape, started, precisions, None, _FIRST_LOOK)
+    for rows, effort in ((sample, _SECOND_LOOK), (view, _LOCAL)):
         better = np.argsort(-np.round(stack.log_evidence, 6), kind="stable")[: max(1, (len(stack) + 1) // 2)]
         half, started = stack.take(better), started[better]
-        stack = _ascend_in_parts(view, shape, half.hyperplanes, half.precisions, half.statistics, effort)
+        statistics = half.statistics if rows is sample or sample is view else None
+        stack = _ascend_in_parts(rows, shape, half.hyperplanes, half.precisions, statistics, effort)
     return Branches(kind, shape, started, stack)
 
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .families import CodedFamily, DirichletCategorical, unpacked
+from .families import CodedFamily, DirichletCategorical, Family, unpacked
 from .rows import KEPT_BYTES, QUANTILE_FLOATS, NumpyRows, Pass
+from .schema import Schema
 from .tree import Floats, Integers, Shape
 
 try:
@@ -31,9 +32,13 @@ def is_available() -> bool:
     return bool(instruction_set) and os.environ.get("BAYESIAN_RETICULUM_NATIVE", "1") != "0"
 
 
-def rows_class() -> type[NumpyRows]:
-    """The fastest rows that there are."""
-    return NativeRows if is_available() else NumpyRows
+def rows_in_memory(
+    X: Any, targets: Any, family: Family, weights: Floats, schema: Schema, *, threads: int = 1
+) -> NumpyRows:
+    """The fastest rows that there are; threads are used by compiled code alone."""
+    if is_available():
+        return NativeRows(X, targets, family, weights, schema, threads=threads)
+    return NumpyRows(X, targets, family, weights, schema)
 
 
 class _Layout(NamedTuple):

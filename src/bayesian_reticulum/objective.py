@@ -33,8 +33,8 @@ _PRECISION_RANGE = (1e-6, 1e3)
 _NEAR = 1.0
 # Precisions are tuned from here on: earlier, hyperplanes that are still short would be bound too tightly.
 _SETTLING = 0.01
-# Passes for which an information matrix may serve once near.
-_LONGEST_SERVICE = 8
+# Passes for which an information matrix serves while far, and may serve once near.
+_SHORTEST_SERVICE, _LONGEST_SERVICE, _FOR_EVER = 2, 8, 1 << 30
 _SHORTEST_STEP = 1e-4
 # A precision is found when its update is shorter than this, on a log scale.
 _SAME_PRECISION = 0.02
@@ -168,7 +168,9 @@ class _Ascent:
         self.anderson = Anderson(c, m * width + statistics[0].size)
         self.last_precisions, self.last_pull = precisions.copy(), np.zeros((c, m))
         self.done = np.zeros(c, dtype=bool)
-        self.wants_information = np.full(c, not fixed)
+        self.cost = np.zeros(c)
+        # Passes for which the information of each tree serves.
+        self.serves = np.full(c, _FOR_EVER if fixed else 0)
         self.best = Stack(
             hyperplanes.copy(), precisions.copy(), statistics.copy(), np.full(c, -np.inf), np.zeros((c, m))
         )
@@ -180,7 +182,7 @@ class _Ascent:
             live = np.flatnonzero(~self.done)
             if not len(live):
                 break
-            information = bool(self.wants_information[live].any()) or (service >= _LONGEST_SERVICE and not self.fixed)
+            information = bool((service >= self.serves[live]).any())
             service = 0 if information else service + 1
             at = self.rows.pass_(
                 self.trial_hyperplanes[live], self.shape, self.trial_statistics[live], information=information
@@ -220,10 +222,15 @@ class _Ascent:
         push = family.expected_parameters(at.statistics) - at.expected
         promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees, at)
         settled = promise < effort.tolerance
-        self.wants_information[trees] = settled | ((promise > _NEAR) & (not self.fixed))
-        if at.observed is not None:
+        service = np.where(promise > _NEAR, _SHORTEST_SERVICE, _LONGEST_SERVICE)
+        hoped = value + _LONG_WAY * promise
+        self.serves[trees] = np.where(settled, 0, _FOR_EVER if self.fixed else service)
+        if at.observed is None:
+            self.serves[trees[hoped - self.cost[trees] < effort.least]] = 0
+        else:
             cost = prices(at.observed, self.precisions[trees])
-            given_up = value + _LONG_WAY * promise - cost.sum(axis=-1) < effort.least
+            self.cost[trees] = cost.sum(axis=-1)
+            given_up = hoped - self.cost[trees] < effort.least
             self._note(trees, value, cost, settled | given_up)
             tunable = (promise < _SETTLING) & ~given_up & (rounds_left[trees] > 0) & (not self.fixed)
             self.done[trees] = given_up | (settled & ~tunable)
@@ -429,31 +436,33 @@ def fitted(
     return state if state.log_evidence > afresh.log_evidence + 1e-3 else afresh
 
 
+def _without(state: State, split: int) -> tuple[Tree, Floats, Floats]:
+    """Tree, precisions and leaf statistics with one split collapsed into a leaf."""
+    first, *others = np.flatnonzero(state.tree.shape.sides[split])
+    statistics = np.delete(state.statistics, others, axis=0)
+    statistics[first] += state.statistics[others].sum(axis=0)
+    return collapse(state.tree, split), state.precisions[kept_splits(state.tree.shape, split)], statistics
+
+
 def collapsed(rows: Rows, state: State, split: int, tolerance: float = 1e-5) -> State:
-    """State of the tree with one split collapsed into a leaf, the other hyperplanes kept."""
-    kept = kept_splits(state.tree.shape, split)
-    return evaluated(rows, collapse(state.tree, split), state.precisions[kept], tolerance)
+    """State of the tree with one split collapsed into a leaf, the other hyperplanes kept.
 
-
-def merged(rows: Rows, state: State, split: int, tolerance: float) -> State | None:
-    """As `collapsed`, but from the responsibilities of the leaves that become one.
-
-    None if the tree is better off with the split by far.
+    Responsibilities converge from those of the tree as it is.
     """
-    kept = kept_splits(state.tree.shape, split)
-    tree, precisions = collapse(state.tree, split), state.precisions[kept]
-    below = state.tree.shape.sides[split] != 0
-    first = int(np.flatnonzero(below)[0])
-    statistics = np.delete(state.statistics, np.flatnonzero(below)[1:], axis=0)
-    statistics[first] = state.statistics[below].sum(axis=0)
+    tree, precisions, statistics = _without(state, split)
+    stack = settle(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], tolerance=tolerance)
+    return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+
+
+def is_needed(rows: Rows, state: State, split: int) -> bool:
+    """Whether one pass tells that a tree would lose by being `collapsed`."""
+    tree, precisions, statistics = _without(state, split)
     at = rows.pass_(tree.hyperplanes[None], tree.shape, statistics[None])
     value = float((bound(rows.family, statistics[None], at) - penalty(tree.hyperplanes[None], precisions[None]))[0])
     push = rows.family.expected_parameters(at.statistics) - at.expected
     promise = 0.5 * float((push * (at.statistics - statistics)).sum())
-    if value + _LONG_WAY * promise - state.prices[kept].sum() < state.log_evidence - _PRICE_CHANGE:
-        return None
-    stack = settle(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], tolerance=tolerance)
-    return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+    prices = state.prices[kept_splits(state.tree.shape, split)].sum()
+    return bool(value + _LONG_WAY * promise - prices < state.log_evidence - _PRICE_CHANGE)
 
 
 def log_bayes_factors(rows: Rows, state: State) -> Floats:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from .families import Family, LinearFamily, unpacked
@@ -163,6 +164,11 @@ class Rows(Protocol):
         """Number of columns that splits work on."""
         ...
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows in view."""
+        ...
+
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
         """One E step, and the derivatives that go with it."""
         ...
@@ -209,6 +215,13 @@ class Rows(Protocol):
         """The rows as a branch in the place of one leaf would see them, all else held."""
         ...
 
+    def sampled(self, size: int) -> Rows:
+        """About this many of the rows, the same ones in any order; all of them if they are not many more.
+
+        Whether a row is taken depends on what it holds, so that repeats of a row are taken or left together.
+        """
+        ...
+
     def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
         """For each split the share of the rows reaching it whose gate lies strictly between low and high."""
         ...
@@ -244,6 +257,7 @@ class NumpyRows:
         _chosen: Integers | None = None,
         _log_reach: Floats | None = None,
         _log_other: Floats | None = None,
+        _shared: dict[str, Any] | None = None,
     ) -> None:
         self.family = family
         self.axes = np.eye(X.shape[1]) if axes is None else axes
@@ -255,10 +269,16 @@ class NumpyRows:
         self._mass = weights if _log_reach is None else weights * np.exp(_log_reach)
         self._n = len(X) if _chosen is None else len(_chosen)
         self._kept: tuple[Floats, Floats] | None = None
+        # What all views of one table need but once.
+        self._shared = {} if _shared is None else _shared
 
     @property
     def n_features(self) -> int:
         return int(self._X.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        return self._n
 
     def _read(self, start: int, stop: int) -> tuple[Floats, Floats]:
         part: Any = slice(start, stop) if self._chosen is None else self._chosen[start:stop]
@@ -367,6 +387,7 @@ class NumpyRows:
             "weights": self._weights,
             "schema": self._schema,
             "axes": self.axes,
+            "_shared": {} if "X" in changes else self._shared,
         }
         return type(self)(**(same | changes))
 
@@ -486,6 +507,36 @@ class NumpyRows:
             grey += (reach * ((gate[0] > low) & (gate[0] < high))).sum(axis=1)
             all_ += reach.sum(axis=1)
         return grey / np.maximum(all_, np.finfo(float).tiny)
+
+    def sampled(self, size: int) -> Self:
+        if self._n <= 2 * size:
+            return self
+        keys = self._keys if self._chosen is None else self._keys[self._chosen]
+        seen = np.flatnonzero(keys < np.uint64(size / self._n * 2.0**64))
+        # Rows that are mostly repeats come in lumps: then there may be no sample of this size.
+        if not size / 2 <= len(seen) <= 2 * size:
+            return self
+        parts = {"_log_reach": self._log_reach, "_log_other": self._log_other}
+        views = {name: part[seen] for name, part in parts.items() if part is not None}
+        return self._like(weights=self._weights[seen], _chosen=self._chosen_of(seen), **views)
+
+    @property
+    def _keys(self) -> NDArray[np.uint64]:
+        """A number for each row of the table, scattered evenly, that depends on its cells and target alone."""
+        keys: NDArray[np.uint64] | None = self._shared.get("keys")
+        if keys is None:
+            targets = np.asarray(self._targets, dtype=np.float64).reshape(len(self._X), -1)
+            keys = np.zeros(len(self._X), dtype=np.uint64)
+            for columns in (targets, self._X):
+                for column in range(columns.shape[1]):
+                    # Adding 0 makes one number of 0 and -0.
+                    keys ^= (np.asarray(columns[:, column], dtype=np.float64) + 0.0).view(np.uint64)
+                    keys *= np.uint64(0x9E3779B97F4A7C15)
+                    keys ^= keys >> np.uint64(29)
+            keys *= np.uint64(0xBF58476D1CE4E5B9)
+            keys ^= keys >> np.uint64(32)
+            self._shared["keys"] = keys
+        return keys
 
     def believing(self, family: Family) -> Self:
         """The same rows with leaves of another family."""

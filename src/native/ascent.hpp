@@ -26,7 +26,7 @@ constexpr double kPrecisionPrior = 0.02;
 constexpr double kLeastPrecision = 1e-6, kLargestPrecision = 1e3;
 constexpr double kNear = 1.0;
 constexpr double kSettling = 0.01;
-constexpr int kLongestService = 8;
+constexpr int kShortestService = 2, kLongestService = 8, kForEver = std::numeric_limits<int>::max();
 constexpr double kShortestStep = 1e-4;
 constexpr double kSamePrecision = 0.02;
 constexpr double kLongestPull = 8.0;
@@ -145,7 +145,7 @@ class Ascent {
             state.direction.assign(planes_, 0.0);
             state.inverse.assign(m * square_, 0.0);
             state.spread.assign(planes_, 1.0);
-            state.wants_information = !fixed;
+            state.serves = fixed ? kForEver : 0;
             states_.push_back(std::move(state));
             best_log_evidence_[t] = -std::numeric_limits<double>::infinity();
         }
@@ -156,11 +156,11 @@ class Ascent {
         int service = 0;
         for (int turn = 0; turn < effort.max_passes; ++turn) {
             std::vector<int> live;
-            bool information = service >= kLongestService && !fixed_;
+            bool information = false;
             for (int t = 0; t < c_; ++t)
                 if (!states_[t].done) {
                     live.push_back(t);
-                    information |= states_[t].wants_information;
+                    information |= service >= states_[t].serves;
                 }
             if (live.empty()) break;
             service = information ? 0 : service + 1;
@@ -194,9 +194,9 @@ class Ascent {
         Values hyperplanes, statistics, precisions, last_precisions, last_pull;
         Values trial_hyperplanes, trial_statistics, next_statistics;
         Values direction, inverse, spread;
-        double value = -std::numeric_limits<double>::infinity(), step = 1.0;
-        bool extrapolated = false, done = false, wants_information = false;
-        int rounds_left = 0;
+        double value = -std::numeric_limits<double>::infinity(), step = 1.0, cost = 0.0;
+        bool extrapolated = false, done = false;
+        int rounds_left = 0, serves = 0;
         // Anderson's memory.
         Values point, taken;
         std::vector<Values> points, steps;
@@ -293,7 +293,7 @@ class Ascent {
         }
         promise += aim(state, i);
         const bool settled = promise < effort.tolerance;
-        state.wants_information = settled || (promise > kNear && !fixed_);
+        state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? kShortestService : kLongestService;
         if (information) {
             // Prices cost the most of all that is done between passes.
             const bool asked = settled || std::isfinite(effort.least);
@@ -301,6 +301,7 @@ class Ascent {
             const double total = std::accumulate(price.begin(), price.end(), 0.0);
             const bool given_up = value + kLongWay * promise - total < effort.least;
             if (settled || given_up) note(t, value, price);
+            state.cost = total;
             const bool tunable = promise < kSettling && !given_up && state.rounds_left > 0 && !fixed_;
             state.done = given_up || (settled && !tunable);
             if (tunable) {
@@ -308,6 +309,8 @@ class Ascent {
                 tune(state, i, settled);
             }
         }
+        else if (value + kLongWay * promise - state.cost < effort.least)
+            state.serves = 0;
         propose(state, change, promise < kNear);
     }
 

@@ -32,7 +32,7 @@ using Cells = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 // Scratch of one block should stay in a core's second-level cache.
 constexpr int64_t kBlockFloats = int64_t{1} << 16;
 // Rows that one thread works on before it adds up what it has. Fixed, so that sums do not depend on threads.
-constexpr int64_t kChunkRows = 8192;
+constexpr int64_t kChunkRows = 2048;
 
 inline const Kernels& best_kernels() {
 #if defined(RETICULUM_X86_LEVELS)

@@ -116,7 +116,8 @@ inline Vec log_gamma(Vec x) {
     const auto is_small = x < 7.0;
     const Vec y = is_small ? moved : x;
     const Vec inverse = 1.0 / y, square = inverse * inverse;
-    Vec series = all(-1.0 / 1680.0);
+    Vec series = all(1.0 / 1188.0);
+    series = series * square - 1.0 / 1680.0;
     series = series * square + 1.0 / 1260.0;
     series = series * square - 1.0 / 360.0;
     series = series * square + 1.0 / 12.0;
