@@ -126,7 +126,7 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
     def membership(self, X: Any) -> Floats:
         """Probability of each row to belong to each leaf, shape (n_samples, n_leaves_); rows sum to one."""
         X = self._checked_rows(X)
-        return self.model_.membership(X)
+        return self.model_.membership(X, self._threads())
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """How uncertain the target of each row is, and why: noise, too few rows in a leaf, or which leaf.
@@ -139,6 +139,9 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         X = self._checked_rows(X)
         return self.model_.predict_uncertainty(X)
+
+    def _threads(self) -> int:
+        return int(effective_n_jobs(getattr(self, "n_jobs", None)))
 
     def _checked_rows(self, X: Any) -> Any:
         check_is_fitted(self, "model_")
@@ -167,7 +170,7 @@ class _Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class for each row, shape (n_samples, n_classes), in the order of `classes_`."""
         X = self._checked_rows(X)
-        return self.model_.predict_mean(X)
+        return self.model_.predict_mean(X, self._threads())
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class for each row, shape (n_samples,)."""
@@ -213,7 +216,7 @@ class _Adaptive(_Estimator):
         )
         margin = _LINEAR_MARGIN if linear else 0.0
         schema = Schema.from_columns(table.X, table.weights, table.names, margin)
-        threads = effective_n_jobs(self.n_jobs)
+        threads = self._threads()
         at_once = min(threads, self.n_restarts)
         rows = rows_in_memory(
             table.X, table.targets, table.family, table.weights, schema, threads=max(1, threads // at_once)
@@ -529,7 +532,7 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
             Only if `return_std`.
         """
         X = self._checked_rows(X)
-        mean = self.model_.predict_mean(X)
+        mean = self.model_.predict_mean(X, self._threads())
         if not return_std:
             return mean
         return mean, np.sqrt(self.model_.predict_uncertainty(X).total)

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from . import native
 from .distributions import ClassDistribution, Mixture
-from .families import Family, LinearFamily
+from .families import DirichletCategorical, Family, LinearFamily
 from .rows import gates
 from .schema import Schema
 from .tree import Floats, Tree, frozen, refreeze
@@ -113,15 +114,31 @@ class Reticulum:
             block = gates(self.tree.hyperplanes[None], self.tree.shape, design)
             yield part, np.exp(block.log_membership[0]), design
 
-    def membership(self, X: Any) -> Floats:
+    @property
+    def _has_classes(self) -> bool:
+        return isinstance(self.family, DirichletCategorical)
+
+    @cached_property
+    def _leaf_means(self) -> Floats:
+        """Mean of the target in each leaf, (leaves, q), where it does not depend on the features."""
+        leaves = self.tree.n_leaves
+        means = self.family.predictive_mean(self.statistics, np.eye(leaves), np.ones((1, leaves)))
+        return frozen(means.reshape(leaves, -1))
+
+    def membership(self, X: Any, threads: int = 1) -> Floats:
         """Probability of each row (n, d) to belong to each leaf, shape (n, leaves)."""
+        if native.is_available():
+            return native.mixed(self.schema, self.tree, None, X, threads)
         out = np.empty((len(X), self.tree.n_leaves))
         for part, membership, _ in self._blocks(X):
             out[part] = membership.T
         return out
 
-    def predict_mean(self, X: Any) -> Floats:
+    def predict_mean(self, X: Any, threads: int = 1) -> Floats:
         """Mean of the target of each row (n, d): for classes their probabilities (n, classes), for numbers (n,)."""
+        if native.is_available() and not self.family.uses_design:
+            means = native.mixed(self.schema, self.tree, self._leaf_means, X, threads)
+            return means if self._has_classes else means[:, 0]
         return np.concatenate(
             [
                 self.family.predictive_mean(self.statistics, membership, design)

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from .families import CodedFamily, DirichletCategorical, Family, unpacked
 from .rows import KEPT_BYTES, QUANTILE_FLOATS, NumpyRows, Pass
 from .schema import Schema
-from .tree import Floats, Integers, Shape
+from .tree import Floats, Integers, Shape, Tree
 
 try:
-    from ._native import Table, ascend, instruction_set, pad
+    from ._native import Table, ascend, instruction_set, pad, predict
 except ImportError:  # no compiler where the package was installed
     instruction_set = ""
 
@@ -94,12 +94,12 @@ class NativeRows(NumpyRows):
         def spread(values: Floats) -> Floats:
             return np.where(is_row, values[..., row], 0.0)
 
-        schema, X = self._schema, np.asarray(self._X)
+        schema = self._schema
         statistics = None if self._is_coded else spread(self._read(0, self._n)[1].T)
         weights = spread(self._weights)
         is_view = self._log_reach is not None
         return Table(
-            X if X.dtype in (np.float64, np.float32) else X.astype(np.float64),
+            _cells(self._X),
             row if self._chosen is None else np.where(is_row, self._chosen[row], -1),
             segments,
             codes,
@@ -250,3 +250,17 @@ class NativeRows(NumpyRows):
             by_group = out[..., 0, : groups * k].reshape(*out.shape[:2], groups, k).transpose(2, 0, 1, 3)
         left = by_group[1:]
         return np.stack([left, by_group[:1] - left], axis=1)
+
+
+def mixed(schema: Schema, tree: Tree, values: Floats | None, X: Any, threads: int) -> Floats:
+    """Memberships of rows (n, d) in the leaves, (n, leaves), or the means of leaf values (leaves, q) that they mix."""
+    out = np.empty((len(X), tree.n_leaves if values is None else values.shape[1]))
+    units = schema.center, schema.scale, schema.low, schema.high
+    predict(_cells(X), *units, tree.hyperplanes, tree.children, values, threads, out)
+    return out
+
+
+def _cells(X: Any) -> Any:
+    """Cells as compiled code reads them: float32 and float64 as they are."""
+    X = np.asarray(X)
+    return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
