@@ -37,15 +37,23 @@ class Table:
         complete: Floats | None,
     ) -> None: ...
     def membership_sums(self, hyperplanes: Floats, children: Integers, threads: int, out: Floats) -> None: ...
-    def leaf_view(
+    def leaf_views(
         self,
         hyperplanes: Floats,
         children: Integers,
         parameters: Floats,
         leaf: int,
+        log_share: float,
         threads: int,
-        place: Integers,
+    ) -> list[tuple[Integers, Floats, Floats]]: ...
+    def likelihoods_below(
+        self,
+        hyperplanes: Floats,
+        children: Integers,
+        parameters: Floats,
+        threads: int,
         out: Floats,
+        statistics: Floats,
     ) -> None: ...
     def histogram(self, directions: Floats, edges: Floats, cuts: Floats, threads: int, out: Floats) -> None: ...
     def scan(
@@ -55,6 +63,8 @@ class Table:
 
 def ascend(
     table: Table,
+    informants: Table,
+    rows_per_informant: float,
     children: Integers,
     hyperplanes: Floats,
     precisions: Floats,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .history import Candidate, GrowthEvent, Phase, StoppingReason
-from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted, is_needed
+from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted, least_gains
 from .rows import Rows, mean_and_covariance, scan_family
 from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
 
@@ -51,6 +51,8 @@ _FEWEST_AT_BOUNDARY = 1.0
 MINIMAL_GAIN = 0.1
 # A branch that loses more than this on its own is not worth fitting all splits for.
 _LARGEST_LOCAL_LOSS = 1.0
+# A split that is worth this many nats before all else has adapted will not be pruned.
+_DOUBT = 10.0
 # A tree this many nats behind is not saved by pruning, nor by fitting it further.
 _HOPELESS = 3.0
 # What a tree may still gain after a glance.
@@ -64,7 +66,7 @@ _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
 _SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
 _LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
 _GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=200)
-_POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500)
+_POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500, exact=True)
 
 
 @dataclass(frozen=True)
@@ -313,7 +315,9 @@ def _changes(
     rows: Rows, site: Site, policy: Policy, rng: np.random.Generator, first_id: int
 ) -> Iterator[tuple[str, float | None, Proposal | str]]:
     """Changes of the tree at one site by kind and local gain, or in their place why they are not worth a trial."""
-    base, view = _base(rows, site)
+    tree = site.state.tree
+    view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
+    base = _base(view, site.state.statistics[site.leaf])
     for branches in _propose(view, site, policy, rng):
         gains = branches.stack.log_evidence - base
         best, *others = np.argsort(-np.round(gains, 6), kind="stable")
@@ -377,46 +381,47 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
 def _round(
     rows: Rows, incumbent: State, policy: Policy, rng: np.random.Generator, first_id: int
 ) -> tuple[State | None, tuple[Candidate, ...], list[GrowthEvent], int]:
-    """Try branches at all unexplained leaves at once; returns as `_attempt` does, and the next free id."""
-    candidates: list[Candidate] = []
-    chosen: list[Proposal] = []
-    proposal = None
+    """Try branches at all unexplained leaves at once; returns as `_attempt` does, and the next free id.
+
+    The local fits are independent of one another, so that splits are fitted together once for a whole round: trees
+    with many splits would take too long one by one.
+    """
     tree = incumbent.tree
+    nothing = np.empty((0, 3, tree.n_features + 1))
+    views = rows.views(tree.hyperplanes, tree.shape, incumbent.statistics)
+    candidates: list[Candidate] = []
     state = incumbent
-    for leaf in sorted(_unexplained_leaves(rows, tree), reverse=True):
-        # From right to left, so that a branch does not renumber the leaves that are still to come.
-        site = Site(incumbent, int(leaf), np.empty((0, 3, tree.n_features + 1)))
+    # From right to left, so that a branch does not renumber the leaves that are still to come.
+    for leaf in sorted(map(int, _unexplained_leaves(rows, tree)), reverse=True):
+        site, view = Site(state, leaf, nothing), views[leaf]
+        base = _base(view, incumbent.statistics[leaf])
         best: tuple[float, Branches, int] | None = None
-        base, view = _base(rows, site)
         for branches in _propose(view, site, policy, rng):
             gains = branches.stack.log_evidence - base
             index = int(np.argmax(np.round(gains, 6)))
-            candidates.append(Candidate(branches.kind, float(gains[index]), None, False, "in a round"))
-            if gains[index] > MINIMAL_GAIN and (best is None or gains[index] > best[0]):
-                best = float(gains[index]), branches, index
-        if best is None:
-            continue
-        grafted = _grafted(Site(state, int(leaf), site.exchanged), best[1], best[2], first_id)
-        first_id += 3
-        state = State(grafted.tree, grafted.precisions, grafted.statistics, state.log_evidence, np.zeros(0))
-        chosen.append(grafted)
-    if not chosen:
+            gain = float(gains[index])
+            reason = "part of a round" if gain > MINIMAL_GAIN else "does not pay for its price"
+            candidates.append(Candidate(branches.kind, gain, None, False, reason))
+            if gain > MINIMAL_GAIN and (best is None or gain > best[0]):
+                best = gain, branches, index
+        if best is not None:
+            grafted = _grafted(site, *best[1:], first_id)
+            first_id += 3
+            state = replace(state, tree=grafted.tree, precisions=grafted.precisions, statistics=grafted.statistics)
+    if state is incumbent:
         return None, tuple(candidates), [], first_id
-    proposal = chosen[-1]._replace(started=chosen[-1].tree, worth_without=-np.inf)
+    proposal = Proposal(state.tree, state.tree, state.precisions, state.statistics, -np.inf, int(state.tree.ids[-1]))
     challenger, events = _judged(rows, incumbent, proposal)
-    if challenger.log_evidence <= incumbent.log_evidence + MINIMAL_GAIN:
-        return None, tuple(candidates), events, first_id
-    return challenger, tuple(candidates), events, first_id
+    gained = challenger.log_evidence > incumbent.log_evidence + MINIMAL_GAIN
+    return challenger if gained else None, tuple(candidates), events, first_id
 
 
-def _base(rows: Rows, site: Site) -> tuple[float, Rows]:
-    """The rows as a branch at a site sees them, and their bound without one."""
-    tree = site.state.tree
-    view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
-    leaf_alone = single_leaf(rows.n_features)
-    leaf_statistics = site.state.statistics[site.leaf][None, None]
-    at = view.pass_(leaf_alone.hyperplanes[None], leaf_alone.shape, leaf_statistics)
-    return float(bound(rows.family, leaf_statistics, at)[0]), view
+def _base(view: Rows, leaf_statistics: Floats) -> float:
+    """The bound of the rows of a leaf without a branch in its place."""
+    leaf_alone = single_leaf(view.n_features)
+    statistics = leaf_statistics[None, None]
+    at = view.pass_(leaf_alone.hyperplanes[None], leaf_alone.shape, statistics)
+    return float(bound(view.family, statistics, at)[0])
 
 
 def _judged(rows: Rows, incumbent: State, proposal: Proposal) -> tuple[State, list[GrowthEvent]]:
@@ -443,8 +448,8 @@ def _pruned(rows: Rows, state: State) -> tuple[State, list[int]] | None:
     """The tree without the splits that it is better off without, fitted again; None if all splits pay."""
     without, gone = state, []
     while without.tree.n_splits:
-        doubtful = [split for split in range(without.tree.n_splits) if not is_needed(rows, without, split)]
-        rivals = [(collapsed(rows, without, split, tolerance=1e-3), split) for split in doubtful]
+        doubtful = np.flatnonzero(least_gains(rows, without) > -_DOUBT)
+        rivals = [(collapsed(rows, without, int(split), tolerance=1e-3), int(split)) for split in doubtful]
         best, split = max(rivals, key=lambda rival: rival[0].log_evidence, default=(without, -1))
         if split < 0 or best.log_evidence < without.log_evidence:
             break

@@ -7,6 +7,7 @@ remains the reference that it is tested against.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import CodedFamily, DirichletCategorical, Family, unpacked
-from .rows import KEPT_BYTES, QUANTILE_FLOATS, NumpyRows, Pass
+from .rows import KEPT_BYTES, NEGLIGIBLE_SHARE, QUANTILE_FLOATS, NumpyRows, Pass
 from .schema import Schema
 from .tree import Floats, Integers, Shape, Tree
 
@@ -23,6 +24,8 @@ try:
 except ImportError:  # no compiler where the package was installed
     instruction_set = ""
 
+# Rows that tell enough of the information of splits to find the way up.
+INFORMANTS = 16384
 # Below this many gates a second thread costs more than it saves.
 _FEWEST_GATES = 1 << 17
 
@@ -152,15 +155,39 @@ class NativeRows(NumpyRows):
         self._table.membership_sums(np.ascontiguousarray(hyperplanes), shape.children, threads, out)
         return out
 
-    def _leaf_view(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Floats:
+    def _seen(
+        self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Sequence[int]
+    ) -> list[tuple[Integers, Floats, Floats]]:
         if not self._fits:
-            return super()._leaf_view(hyperplanes, shape, statistics, leaf)
-        out = np.empty((3, self._n))
-        expected = np.ascontiguousarray(self.family.expected_parameters(statistics)[None])
-        planes = np.ascontiguousarray(hyperplanes[None])
-        threads = self._threads_for(shape.n_splits)
-        self._table.leaf_view(planes, shape.children, expected, leaf, threads, self._layout.row, out)
-        return out
+            return super()._seen(hyperplanes, shape, statistics, leaves)
+        found = self._table.leaf_views(
+            np.ascontiguousarray(hyperplanes[None]),
+            shape.children,
+            np.ascontiguousarray(self.family.expected_parameters(statistics)[None]),
+            leaves[0] if len(leaves) == 1 else -1,
+            float(np.log(NEGLIGIBLE_SHARE)),
+            self._threads_for(shape.n_splits),
+        )
+        views = []
+        for place, log_reach, log_other in found:
+            seen = self._layout.row[place]
+            order = np.argsort(seen)
+            views.append((seen[order], log_reach[order], log_other[order]))
+        return views
+
+    def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
+        if not self._fits:
+            return super().likelihoods_below(hyperplanes, shape, statistics)
+        sums, new_statistics = np.zeros(shape.n_splits), np.zeros(statistics.shape)
+        self._table.likelihoods_below(
+            np.ascontiguousarray(hyperplanes[None]),
+            shape.children,
+            np.ascontiguousarray(self.family.expected_parameters(statistics)[None]),
+            self._threads_for(shape.n_splits),
+            sums,
+            new_statistics,
+        )
+        return sums, new_statistics
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
         if not self._fits:
@@ -187,6 +214,10 @@ class NativeRows(NumpyRows):
         )
         return out
 
+    @cached_property
+    def _informants(self) -> Self:
+        return self.sampled(INFORMANTS)
+
     @property
     def can_climb(self) -> bool:
         """Whether `climb` may be called."""
@@ -204,14 +235,18 @@ class NativeRows(NumpyRows):
         rounds: int,
         max_passes: int,
         least: float,
+        exact: bool,
     ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """The ascent of `objective` without a return to Python between passes: the fields of its `Stack`."""
         hyperplanes, precisions, statistics = (
             np.array(start, dtype=np.float64, order="C") for start in (hyperplanes, precisions, statistics)
         )
         log_evidence, prices = np.empty(len(hyperplanes)), np.empty(precisions.shape)
+        informants = self if exact else self._informants
         ascend(
             self._table,
+            informants._table,
+            1.0 if informants is self else self.weight / informants.weight,
             shape.children,
             hyperplanes,
             precisions,

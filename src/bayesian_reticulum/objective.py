@@ -13,13 +13,13 @@ with q(S) the leaf posterior that S implies. Its maximum over S is the maximum o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .families import Family
-from .native import NativeRows
+from .native import INFORMANTS, NativeRows
 from .optimizers import Anderson, newton_inverses
 from .rows import Pass, Rows
 from .tree import Floats, Integers, Shape, Tree, collapse, frozen, kept_splits, refreeze
@@ -31,8 +31,6 @@ _PRECISION_PRIOR = 0.02
 _PRECISION_RANGE = (1e-6, 1e3)
 # Extrapolation starts when a step promises less than this many nats: before, steps are too different to combine.
 _NEAR = 1.0
-# Precisions are tuned from here on: earlier, hyperplanes that are still short would be bound too tightly.
-_SETTLING = 0.01
 # Passes for which an information matrix serves while far, and may serve once near.
 _SHORTEST_SERVICE, _LONGEST_SERVICE, _FOR_EVER = 2, 8, 1 << 30
 _SHORTEST_STEP = 1e-4
@@ -135,12 +133,16 @@ class Effort:
         Passes over the rows, at most.
     least : float
         A tree is given up once its log evidence is not even hoped to reach this.
+    exact : bool
+        Whether information is summed over all rows, however many there are, and not over a sample of them: steps
+        are as good with either, but prices are off by a percent.
     """
 
     tolerance: float = 1e-4
     rounds: int = 6
     max_passes: int = 200
     least: float = -np.inf
+    exact: bool = False
 
 
 class _Ascent:
@@ -152,10 +154,18 @@ class _Ascent:
     """
 
     def __init__(
-        self, rows: Rows, shape: Shape, hyperplanes: Floats, precisions: Floats, statistics: Floats, fixed: bool
+        self,
+        rows: Rows,
+        shape: Shape,
+        hyperplanes: Floats,
+        precisions: Floats,
+        statistics: Floats,
+        fixed: bool,
+        exact: bool = True,
     ) -> None:
         c, m, width = hyperplanes.shape
         self.rows, self.shape, self.fixed = rows, shape, fixed
+        self.informants = rows if exact else rows.sampled(INFORMANTS)
         self.hyperplanes, self.precisions, self.statistics = hyperplanes.copy(), precisions.copy(), statistics.copy()
         self.value = np.full(c, -np.inf)
         self.trial_hyperplanes, self.trial_statistics = hyperplanes.copy(), statistics.copy()
@@ -184,9 +194,7 @@ class _Ascent:
                 break
             information = bool((service >= self.serves[live]).any())
             service = 0 if information else service + 1
-            at = self.rows.pass_(
-                self.trial_hyperplanes[live], self.shape, self.trial_statistics[live], information=information
-            )
+            at = self._pass(self.trial_hyperplanes[live], self.trial_statistics[live], information)
             value = bound(self.rows.family, self.trial_statistics[live], at)
             value -= penalty(self.trial_hyperplanes[live], self.precisions[live])
             risen = value >= self.value[live] - 1e-10 * np.abs(value)
@@ -195,12 +203,22 @@ class _Ascent:
                 self._accept(live[risen], value[risen], _of(at, risen), effort, rounds_left)
         unsettled = np.flatnonzero(~np.isfinite(self.best.log_evidence))
         if len(unsettled):
-            at = self.rows.pass_(self.hyperplanes[unsettled], self.shape, self.statistics[unsettled], information=True)
+            at = self._pass(self.hyperplanes[unsettled], self.statistics[unsettled], information=True)
             value = bound(self.rows.family, self.statistics[unsettled], at)
             value -= penalty(self.hyperplanes[unsettled], self.precisions[unsettled])
             assert at.observed is not None
             self._note(unsettled, value, prices(at.observed, self.precisions[unsettled]), True)
         return self.best
+
+    def _pass(self, hyperplanes: Floats, statistics: Floats, information: bool) -> Pass:
+        if not information or self.informants is self.rows:
+            return self.rows.pass_(hyperplanes, self.shape, statistics, information=information)
+        told = self.informants.pass_(hyperplanes, self.shape, statistics, information=True)
+        assert told.observed is not None
+        assert told.complete is not None
+        share = self.informants.weight / self.rows.weight
+        at = self.rows.pass_(hyperplanes, self.shape, statistics)
+        return replace(at, observed=told.observed / share, complete=told.complete / share)
 
     def _take_back(self, trees: Integers) -> None:
         """Undo a step that lowered the bound: an extrapolated one becomes a plain one, a plain one shorter."""
@@ -232,11 +250,11 @@ class _Ascent:
             self.cost[trees] = cost.sum(axis=-1)
             given_up = hoped - self.cost[trees] < effort.least
             self._note(trees, value, cost, settled | given_up)
-            tunable = (promise < _SETTLING) & ~given_up & (rounds_left[trees] > 0) & (not self.fixed)
+            tunable = settled & ~given_up & (rounds_left[trees] > 0) & (not self.fixed)
             self.done[trees] = given_up | (settled & ~tunable)
             rounds_left[trees[tunable]] -= 1
             if tunable.any():
-                self._tune(trees[tunable], _of(at, tunable), settled[tunable])
+                self._tune(trees[tunable], _of(at, tunable))
         self._propose(trees, change, promise < _NEAR)
 
     def _renew_metric(self, trees: Integers, at: Pass) -> None:
@@ -270,11 +288,11 @@ class _Ascent:
         self.best.log_evidence[kept] = log_evidence[better]
         self.best.prices[kept] = cost[better]
 
-    def _tune(self, trees: Integers, at: Pass, settled: Any) -> None:
+    def _tune(self, trees: Integers, at: Pass) -> None:
         assert at.observed is not None
         before = self.precisions[trees]
         pull = np.log(tuned_precisions(self.hyperplanes[trees], before, at.observed) / before)
-        self.done[trees] = settled & (np.abs(pull).max(axis=-1, initial=0.0) < _SAME_PRECISION)
+        self.done[trees] = np.abs(pull).max(axis=-1, initial=0.0) < _SAME_PRECISION
         # Slopes follow a precision, so that its own update falls short. How far is told by the last two updates, on a
         # log scale; without them, twice the update is about right.
         moved = np.log(before / self.last_precisions[trees])
@@ -361,7 +379,7 @@ def _ascended(
     # Small trees gain most where the rows can do all of it themselves.
     if isinstance(rows, NativeRows) and rows.can_climb:
         return Stack(*rows.climb(shape, hyperplanes, precisions, statistics, fixed=fixed, **vars(effort)))
-    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed).run(effort)
+    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed, effort.exact).run(effort)
 
 
 def settle(
@@ -372,6 +390,7 @@ def settle(
     statistics: Floats | None = None,
     tolerance: float = 1e-5,
     max_passes: int = 500,
+    exact: bool = True,
 ) -> Stack:
     """Log evidence of a stack of trees as they are: E steps until responsibilities have converged.
 
@@ -379,7 +398,7 @@ def settle(
     """
     if statistics is None:
         statistics = rows.prior_statistics(hyperplanes, shape)
-    effort = Effort(tolerance, rounds=0, max_passes=max_passes)
+    effort = Effort(tolerance, rounds=0, max_passes=max_passes, exact=exact)
     return _ascended(rows, shape, hyperplanes, precisions, statistics, effort, fixed=True)
 
 
@@ -450,22 +469,30 @@ def collapsed(rows: Rows, state: State, split: int, tolerance: float = 1e-5) -> 
     Responsibilities converge from those of the tree as it is.
     """
     tree, precisions, statistics = _without(state, split)
-    stack = settle(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], tolerance=tolerance)
+    start = tree.hyperplanes[None], precisions[None], statistics[None]
+    stack = settle(rows, tree.shape, *start, tolerance=tolerance, exact=False)
     return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
 
 
-def is_needed(rows: Rows, state: State, split: int) -> bool:
-    """Whether one pass tells that a tree would lose by being `collapsed`."""
-    tree, precisions, statistics = _without(state, split)
-    at = rows.pass_(tree.hyperplanes[None], tree.shape, statistics[None])
-    value = float((bound(rows.family, statistics[None], at) - penalty(tree.hyperplanes[None], precisions[None]))[0])
-    push = rows.family.expected_parameters(at.statistics) - at.expected
-    promise = 0.5 * float((push * (at.statistics - statistics)).sum())
-    prices = state.prices[kept_splits(state.tree.shape, split)].sum()
-    return bool(value + _LONG_WAY * promise - prices < state.log_evidence - _PRICE_CHANGE)
+def least_gains(rows: Rows, state: State) -> Floats:
+    """For each split, a gain of log evidence that collapsing it into a leaf has at least, prices of others held.
+
+    It is what the tree gains if responsibilities of leaves that become one are added and all others are kept. Their
+    divergence from memberships shrinks by that among these leaves.
+    """
+    tree, family = state.tree, rows.family
+    sums, statistics = rows.likelihoods_below(tree.hyperplanes, tree.shape, state.statistics)
+    below = (tree.shape.sides != 0).astype(np.float64)
+    said = (family.expected_parameters(state.statistics) * statistics).sum(axis=-1)
+    divergence = below @ said - sums
+    merging = family.log_evidence(below @ statistics) - below @ family.log_evidence(statistics)
+    diagonal = prior_diagonal(state.precisions, tree.n_features + 1)
+    cost = state.prices + 0.5 * (diagonal * tree.hyperplanes**2).sum(axis=-1)
+    saved = np.array([cost.sum() - cost[kept_splits(tree.shape, split)].sum() for split in range(tree.n_splits)])
+    return np.asarray(merging + divergence + saved)
 
 
 def log_bayes_factors(rows: Rows, state: State) -> Floats:
     """For each split the log evidence of the tree less that of the tree with the split collapsed into a leaf."""
-    without = [collapsed(rows, state, split, tolerance=1e-9).log_evidence for split in range(state.tree.n_splits)]
+    without = [collapsed(rows, state, split, tolerance=1e-6).log_evidence for split in range(state.tree.n_splits)]
     return state.log_evidence - np.array(without, dtype=np.float64)

@@ -10,7 +10,7 @@ Candidates are refined side by side in this way; one tree is a stack of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self, cast
 
@@ -34,7 +34,7 @@ _PRODUCT_FLOATS = 1 << 19
 # Values along directions that may be held at once for their quantiles.
 QUANTILE_FLOATS = 1 << 21
 # A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
-_NEGLIGIBLE_SHARE = 1e-3
+NEGLIGIBLE_SHARE = 1e-3
 
 
 def scan_family(family: Family) -> Family:
@@ -169,6 +169,11 @@ class Rows(Protocol):
         """Number of rows in view."""
         ...
 
+    @property
+    def weight(self) -> float:
+        """Sum of the weights of the rows in view, each as far as it is in view."""
+        ...
+
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
         """One E step, and the derivatives that go with it."""
         ...
@@ -213,6 +218,18 @@ class Rows(Protocol):
 
     def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Rows:
         """The rows as a branch in the place of one leaf would see them, all else held."""
+        ...
+
+    def views(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> list[Rows]:
+        """The rows `within` each leaf, from one reading of them."""
+        ...
+
+    def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
+        """How likely targets are below each split of one tree, and the new leaf statistics (leaves, k).
+
+        The former (m,) are sums over rows of the responsibility of all leaves below a split times the log of what they
+        together say of the target: the mean of exp(E_q[log p(y | leaf)]) by membership among them.
+        """
         ...
 
     def sampled(self, size: int) -> Rows:
@@ -279,6 +296,10 @@ class NumpyRows:
     @property
     def n_rows(self) -> int:
         return self._n
+
+    @property
+    def weight(self) -> float:
+        return float(self._mass.sum())
 
     def _read(self, start: int, stop: int) -> tuple[Floats, Floats]:
         part: Any = slice(start, stop) if self._chosen is None else self._chosen[start:stop]
@@ -467,36 +488,62 @@ class NumpyRows:
             yield slice(index, index + 1), scanned.row_statistics(columns, residuals)
 
     def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Self:
-        if shape.n_splits == 0:
-            return self
-        log_reach, log_own, log_other = self._leaf_view(hyperplanes, shape, statistics, leaf)
-        largest_share = np.maximum(log_reach, log_own - np.logaddexp(log_own, log_other))
-        seen = np.flatnonzero(largest_share > np.log(_NEGLIGIBLE_SHARE))
-        return self._like(
-            weights=self._weights[seen],
-            _chosen=self._chosen_of(seen),
-            _log_reach=log_reach[seen],
-            _log_other=log_other[seen],
-        )
+        return self._views(hyperplanes, shape, statistics, [leaf])[0]
 
-    def _leaf_view(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Floats:
-        """Log membership in a leaf, the same with its likelihood, and the log sum of those of all others; (3, n)."""
+    def views(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> list[Self]:
+        return self._views(hyperplanes, shape, statistics, range(shape.n_leaves))
+
+    def _views(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Sequence[int]) -> list[Self]:
+        if shape.n_splits == 0:
+            return [self]
+        return [
+            self._like(
+                weights=self._weights[seen],
+                _chosen=self._chosen_of(seen),
+                _log_reach=log_reach,
+                _log_other=log_other,
+            )
+            for seen, log_reach, log_other in self._seen(hyperplanes, shape, statistics, leaves)
+        ]
+
+    def _seen(
+        self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Sequence[int]
+    ) -> list[tuple[Integers, Floats, Floats]]:
+        """For each of some leaves: which rows it sees, their log membership, and what all other leaves say of them."""
         expected = self.family.expected_parameters(statistics)
-        out = np.empty((3, self._n))
-        log_reach, log_own, log_other = out
-        for part, design, T in self._blocks(4 * shape.n_leaves):
-            joint = gates(hyperplanes[None], shape, design).log_membership[0]
+        parts: list[list[tuple[Integers, Floats, Floats]]] = [[] for _ in leaves]
+        for part, design, T in self._blocks(6 * shape.n_leaves):
+            log_reach = gates(hyperplanes[None], shape, design).log_membership[0]
             if self._log_reach is not None:
-                joint += self._log_reach[part]
-            log_reach[part] = joint[leaf]
-            joint += expected @ T.T
-            log_own[part] = joint[leaf]
-            others = np.delete(joint, leaf, axis=0)
-            top = others.max(axis=0)
-            log_other[part] = top + np.log(np.exp(others - top).sum(axis=0))
-            if self._log_other is not None:
-                log_other[part] = np.logaddexp(log_other[part], self._log_other[part])
-        return out
+                log_reach += self._log_reach[part]
+            joint = log_reach + expected @ T.T
+            outside = np.full(len(T), -np.inf) if self._log_other is None else self._log_other[part]
+            # Sums from either side leave a leaf out without taking it from the whole, which would cost digits.
+            before = np.logaddexp.accumulate([outside, *joint])
+            after = np.logaddexp.accumulate([np.full(len(T), -np.inf), *joint[::-1]])[::-1]
+            for own, leaf in zip(parts, leaves, strict=True):
+                log_other = np.logaddexp(before[leaf], after[leaf + 1])
+                share = np.maximum(log_reach[leaf], joint[leaf] - np.logaddexp(joint[leaf], log_other))
+                seen = np.flatnonzero(share > np.log(NEGLIGIBLE_SHARE))
+                own.append((part.start + seen, log_reach[leaf, seen], log_other[seen]))
+        return [
+            cast("tuple[Integers, Floats, Floats]", tuple(map(np.concatenate, zip(*p, strict=True)))) for p in parts
+        ]
+
+    def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
+        expected = self.family.expected_parameters(statistics)
+        sums, new_statistics = np.zeros(shape.n_splits), np.zeros(statistics.shape)
+        for part, design, T in self._blocks(8 * shape.n_leaves):
+            log_membership = gates(hyperplanes[None], shape, design).log_membership[0]
+            joint = log_membership + expected @ T.T
+            log_reach, below = _summed_below(shape, log_membership), _summed_below(shape, joint)
+            log_total = np.logaddexp.reduce(joint, axis=0)
+            if self._log_reach is not None and self._log_other is not None:
+                log_total = np.logaddexp(log_total, self._log_other[part] - self._log_reach[part])
+            weights = self._weights[part]
+            sums += (weights * np.exp(below - log_total) * (below - log_reach)).sum(axis=1)
+            new_statistics += (weights * np.exp(joint - log_total)) @ T
+        return sums, new_statistics
 
     def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
         grey, all_ = np.zeros((2, shape.n_splits))
@@ -602,6 +649,15 @@ def _below(shape: Shape, responsibility: Floats) -> tuple[Floats, Floats]:
         left[:, split] = first
         np.add(first, second, out=reached[:, split])
     return left, reached
+
+
+def _summed_below(shape: Shape, logs: Floats) -> Floats:
+    """Logs of the sums, over all leaves below each split, of what has these logs (leaves, n); (m, n)."""
+    out = np.empty((shape.n_splits, logs.shape[1]))
+    for split in range(shape.n_splits - 1, -1, -1):
+        first, second = (out[child] if child >= 0 else logs[~child] for child in shape.children[split])
+        np.logaddexp(first, second, out=out[split])
+    return out
 
 
 def _add_information(packed: Floats, design: Floats, curvature: Floats) -> None:

@@ -25,7 +25,6 @@ constexpr double kOffsetPrecision = 0.01;
 constexpr double kPrecisionPrior = 0.02;
 constexpr double kLeastPrecision = 1e-6, kLargestPrecision = 1e3;
 constexpr double kNear = 1.0;
-constexpr double kSettling = 0.01;
 constexpr int kShortestService = 2, kLongestService = 8, kForEver = std::numeric_limits<int>::max();
 constexpr double kShortestStep = 1e-4;
 constexpr double kSamePrecision = 0.02;
@@ -125,10 +124,10 @@ struct Effort {
 
 class Ascent {
   public:
-    Ascent(const Table& table, Leaves& leaves, const int64_t* children, int c, int m, double* hyperplanes,
+    Ascent(const Table& table, const Table& informants, double rows_per_informant, Leaves& leaves, const int64_t* children, int c, int m, double* hyperplanes,
            double* precisions, double* statistics, double* log_evidence, double* prices, bool fixed, int threads,
            int64_t fewest_gates)
-        : table_(table), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()), L_(m + 1),
+        : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()), L_(m + 1),
           k_(table.n_statistics()), planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{w_} * w_),
           pairs_(int64_t{w_} * (w_ + 1) / 2), fixed_(fixed), threads_(threads), fewest_gates_(fewest_gates),
           best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
@@ -165,6 +164,7 @@ class Ascent {
             if (live.empty()) break;
             service = information ? 0 : service + 1;
             pass(live, information);
+            if (PyErr_CheckSignals()) throw nb::python_error();
             for (size_t i = 0; i < live.size(); ++i) {
                 State& state = states_[live[i]];
                 const double value = value_of(state, i);
@@ -241,17 +241,29 @@ class Ascent {
         gradient_.assign(trial_.size(), 0.0);
         observed_.assign(information ? count * m_ * pairs_ : 0, 0.0);
         complete_.assign(observed_.size(), 0.0);
-        const int64_t gates = table_.n_rows() * count * m_ * (information ? w_ : 1);
         const Trees stack = {count, m_, w_, trial_.data(), children_};
-        {
-            nb::gil_scoped_release release;
-            // A tree without splits has no information, but what has been asked for is there.
-            table_.add_pass(stack, expected_.data(), gates >= fewest_gates_ ? threads_ : 1,
-                        {log_normalizer_.data(), new_statistics_.data(), gradient_.data(),
-                         information && m_ ? observed_.data() : nullptr,
-                         information && m_ ? complete_.data() : nullptr});
+        const Sums sums = {log_normalizer_.data(), new_statistics_.data(), gradient_.data(), nullptr, nullptr};
+        // A tree without splits has no information.
+        Sums with_information = sums;
+        if (information && m_) {
+            with_information.observed = observed_.data();
+            with_information.complete = complete_.data();
         }
-        if (PyErr_CheckSignals()) throw nb::python_error();
+        nb::gil_scoped_release release;
+        if (with_information.observed == nullptr || &informants_ == &table_) {
+            add_pass(table_, stack, with_information);
+        } else {
+            add_pass(informants_, stack, with_information);
+            for (double& value : observed_) value *= rows_per_informant_;
+            for (double& value : complete_) value *= rows_per_informant_;
+            for (Values* told : {&log_normalizer_, &new_statistics_, &gradient_}) std::fill(told->begin(), told->end(), 0.0);
+            add_pass(table_, stack, sums);
+        }
+    }
+
+    void add_pass(const Table& table, const Trees& stack, const Sums& sums) const {
+        const int64_t gates = table.n_rows() * stack.c * m_ * (sums.observed ? w_ : 1);
+        table.add_pass(stack, expected_.data(), gates >= fewest_gates_ ? threads_ : 1, sums);
     }
 
     // Penalised bound of the i-th tree of the last pass.
@@ -302,11 +314,11 @@ class Ascent {
             const bool given_up = value + kLongWay * promise - total < effort.least;
             if (settled || given_up) note(t, value, price);
             state.cost = total;
-            const bool tunable = promise < kSettling && !given_up && state.rounds_left > 0 && !fixed_;
+            const bool tunable = settled && !given_up && state.rounds_left > 0 && !fixed_;
             state.done = given_up || (settled && !tunable);
             if (tunable) {
                 --state.rounds_left;
-                tune(state, i, settled);
+                tune(state, i);
             }
         }
         else if (value + kLongWay * promise - state.cost < effort.least)
@@ -410,7 +422,7 @@ class Ascent {
         best_log_evidence_[t] = log_evidence;
     }
 
-    void tune(State& state, size_t i, bool settled) {
+    void tune(State& state, size_t i) {
         const double before = penalty(state, state.hyperplanes);
         double longest = 0.0;
         Values tuned(m_);
@@ -434,7 +446,7 @@ class Ascent {
             state.last_precisions[split] = own;
             state.last_pull[split] = pull;
         }
-        state.done = settled && longest < kSamePrecision;
+        state.done = longest < kSamePrecision;
         state.precisions = tuned;
         state.value += before - penalty(state, state.hyperplanes);
         state.forget();
@@ -506,6 +518,8 @@ class Ascent {
     }
 
     const Table& table_;
+    const Table& informants_;
+    double rows_per_informant_;
     Leaves& leaves_;
     const int64_t* children_;
     int c_, m_, w_, L_, k_;
@@ -520,7 +534,9 @@ class Ascent {
 };
 
 // Climbs in place: hyperplanes (c, m, width), precisions (c, m) and statistics (c, leaves, k).
-inline void ascend(const Table& table, In<int64_t, 2> children, Out<3> hyperplanes, Out<2> precisions,
+//
+// Information is that of the informants, a sample of the rows or all of them.
+inline void ascend(const Table& table, const Table& informants, double rows_per_informant, In<int64_t, 2> children, Out<3> hyperplanes, Out<2> precisions,
                    Out<3> statistics, std::optional<In<double, 1>> dirichlet, nb::object family, bool fixed,
                    double tolerance, int rounds, int max_passes, double least, int threads, int64_t fewest_gates,
                    Out<1> log_evidence, Out<2> prices) {
@@ -539,7 +555,8 @@ inline void ascend(const Table& table, In<int64_t, 2> children, Out<3> hyperplan
     Asked asked(family, k);
     if (dirichlet) classes.emplace(dirichlet->data(), k);
     Leaves& leaves = classes ? static_cast<Leaves&>(*classes) : asked;
-    Ascent ascent(table, leaves, children.data(), c, m, hyperplanes.data(), precisions.data(), statistics.data(),
+    require(informants.width() == table.width() && informants.n_statistics() == k, "informants are of another kind");
+    Ascent ascent(table, informants, rows_per_informant, leaves, children.data(), c, m, hyperplanes.data(), precisions.data(), statistics.data(),
                   log_evidence.data(), prices.data(), fixed, threads, fewest_gates);
     ascent.run({tolerance, rounds, max_passes, least});
 }

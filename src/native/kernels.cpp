@@ -369,41 +369,106 @@ void memberships(const Trees& trees, const Block& block, double* out, std::vecto
     descend(trees, activation, n, gate, gate + int64_t{m} * n, out);
 }
 
-void leaf_view(const Trees& trees, const Beliefs& beliefs, const Block& block, int leaf, double* out,
-               std::vector<double>& scratch) {
-    const int m = trees.m, leaves = trees.leaves(), n = block.n;
-    double* activation = grown(scratch, int64_t{n} * (2 * m + 2 * leaves));
-    double* reach = activation + int64_t{m} * n;
-    double* member = reach + int64_t{m} * n;
-    double* say = member + int64_t{leaves} * n;
-    product(trees.hyperplanes, m, trees.width, block.design, block.stride, activation, n);
-    if (!beliefs.by_code)
-        product(beliefs.parameters, leaves, beliefs.k, block.statistics, block.statistics_stride, say, n);
+// Log memberships (leaves, n), and in `say` (leaves, n) log likelihoods.
+void log_parts(const Trees& trees, const Beliefs& beliefs, const Block& block, double* activation, double* reach,
+               double* member, double* say) {
+    const int leaves = trees.leaves(), n = block.n;
+    product(trees.hyperplanes, trees.m, trees.width, block.design, block.stride, activation, n);
     descend_logs(trees, activation, n, reach, member);
+    if (beliefs.by_code) {
+        for (int leaf = 0; leaf < leaves; ++leaf)
+            std::fill_n(say + int64_t{leaf} * n, n, beliefs.log_likelihood[int64_t{block.code} * leaves + leaf]);
+    } else {
+        product(beliefs.parameters, leaves, beliefs.k, block.statistics, block.statistics_stride, say, n);
+    }
+}
+
+void leaf_views(const Trees& trees, const Beliefs& beliefs, const Block& block, double* out,
+                std::vector<double>& scratch) {
+    const int m = trees.m, leaves = trees.leaves(), n = block.n;
+    double* activation = grown(scratch, int64_t{n} * (2 * m + 1 + leaves));
+    double* reach = activation + int64_t{m} * n;
+    double* before = reach + int64_t{m} * n;  // (leaves + 1), sums of the leaves to the left
+    double* member = out;
+    double* joint = out + int64_t{leaves} * n;
+    double* others = joint + int64_t{leaves} * n;
+    log_parts(trees, beliefs, block, activation, reach, member, joint);
     for (int b = 0; b < n; b += kLanes) {
         const Vec log_reach = block.log_reach ? load(block.log_reach + b) : Vec{};
         Vec top = block.log_other ? load(block.log_other + b) : all(-1e308);
-        for (int other = 0; other < leaves; ++other) {
-            double* own = member + int64_t{other} * n + b;
-            const Vec log_share = load(own) + log_reach;
-            Vec joint;
-            if (beliefs.by_code)
-                joint = log_share + beliefs.log_likelihood[int64_t{block.code} * leaves + other];
-            else
-                joint = log_share + load(say + int64_t{other} * n + b);
-            if (other == leaf) {
-                store(out + b, log_share);
-                store(out + n + b, joint);
-            } else {
-                top = larger(top, joint);
-            }
-            store(own, joint);
+        for (int leaf = 0; leaf < leaves; ++leaf) {
+            const int64_t at = int64_t{leaf} * n + b;
+            const Vec share = load(member + at) + log_reach;
+            store(member + at, share);
+            store(joint + at, load(joint + at) + share);
+            top = larger(top, load(joint + at));
         }
-        Vec others = block.log_other ? exp(load(block.log_other + b) - top) : Vec{};
-        for (int other = 0; other < leaves; ++other)
-            if (other != leaf) others += exp(load(member + int64_t{other} * n + b) - top);
-        store(out + 2 * n + b, top + log(others));
+        // Sums from either side leave a leaf out without taking it from the whole, which would cost digits.
+        Vec sum_before = block.log_other ? exp(load(block.log_other + b) - top) : Vec{};
+        for (int leaf = 0; leaf < leaves; ++leaf) {
+            store(before + int64_t{leaf} * n + b, sum_before);
+            sum_before += exp(load(joint + int64_t{leaf} * n + b) - top);
+        }
+        Vec sum_after = {};
+        for (int leaf = leaves - 1; leaf >= 0; --leaf) {
+            const int64_t at = int64_t{leaf} * n + b;
+            store(others + at, top + log(larger(load(before + at) + sum_after, all(1e-300))));
+            sum_after += exp(load(joint + at) - top);
+        }
     }
+}
+
+void likelihoods_below(const Trees& trees, const Beliefs& beliefs, const Block& block, double* out, double* statistics,
+                       std::vector<double>& scratch) {
+    const int m = trees.m, leaves = trees.leaves(), n = block.n, k = beliefs.k;
+    double* activation = grown(scratch, int64_t{n} * (3 * m + 2 * leaves + 1));
+    double* reach = activation + int64_t{m} * n;
+    double* below = reach + int64_t{m} * n;  // log of the joint below each split, then its share of the whole
+    double* member = below + int64_t{m} * n;
+    double* say = member + int64_t{leaves} * n;
+    double* total = say + int64_t{leaves} * n;
+    log_parts(trees, beliefs, block, activation, reach, member, say);
+    for (int64_t at = 0; at < int64_t{leaves} * n; at += kLanes) store(say + at, load(say + at) + load(member + at));
+    for (int split = m - 1; split >= 0; --split) {
+        const int64_t* pair = trees.children + 2 * split;
+        const double* first = pair[0] >= 0 ? below + pair[0] * n : say + ~pair[0] * n;
+        const double* second = pair[1] >= 0 ? below + pair[1] * n : say + ~pair[1] * n;
+        for (int b = 0; b < n; b += kLanes) {
+            const Vec one = load(first + b), other = load(second + b), top = larger(one, other);
+            store(below + int64_t{split} * n + b, top + log(1.0 + exp(smaller(one, other) - top)));
+        }
+    }
+    const double* whole = m ? below : say;
+    for (int b = 0; b < n; b += kLanes) {
+        Vec log_total = load(whole + b);
+        if (block.log_other) {
+            const Vec own = log_total + load(block.log_reach + b), other = load(block.log_other + b);
+            const Vec top = larger(own, other);
+            log_total = top + log(1.0 + exp(smaller(own, other) - top)) - load(block.log_reach + b);
+        }
+        store(total + b, log_total);
+    }
+    for (int split = 0; split < m; ++split) {
+        Vec sum_below = {};
+        for (int b = 0; b < n; b += kLanes) {
+            const int64_t at = int64_t{split} * n + b;
+            const Vec log_joint = load(below + at);
+            const Vec share = load(block.weight + b) * exp(log_joint - load(total + b));
+            sum_below += share * (log_joint - load(reach + at));
+        }
+        out[split] += sum(sum_below);
+    }
+    for (int leaf = 0; leaf < leaves; ++leaf) {
+        Vec count = {};
+        for (int b = 0; b < n; b += kLanes) {
+            const int64_t at = int64_t{leaf} * n + b;
+            const Vec responsibility = load(block.weight + b) * exp(load(say + at) - load(total + b));
+            store(member + at, responsibility);
+            count += responsibility;
+        }
+        if (beliefs.by_code) statistics[int64_t{leaf} * k + block.code] += sum(count);
+    }
+    if (!beliefs.by_code) add_dots(member, leaves, n, block.statistics, block.statistics_stride, k, statistics);
 }
 
 void histogram(const Grid& grid, const Block& block, int k, const double* mass, double* out,
@@ -508,6 +573,6 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
 
 extern const Kernels RETICULUM_KERNELS;
 const Kernels RETICULUM_KERNELS = {RETICULUM_NAME, pass,      membership_sums, memberships,
-                                   leaf_view,      threshold_gains, histogram};
+                                   leaf_views,     likelihoods_below, threshold_gains, histogram};
 
 }  // namespace reticulum

@@ -65,8 +65,12 @@ struct Kernels {
                             std::vector<double>& scratch);
     // Memberships (leaves, n) of one tree.
     void (*memberships)(const Trees&, const Block&, double* out, std::vector<double>& scratch);
-    // Log membership of one leaf, the same with its likelihood, and the log sum of those of the others; (3, n).
-    void (*leaf_view)(const Trees&, const Beliefs&, const Block&, int leaf, double* out, std::vector<double>& scratch);
+    // For each leaf of one tree: log membership, the same with likelihood, and the log sum of the latter over all other
+    // leaves; (3, leaves, n).
+    void (*leaf_views)(const Trees&, const Beliefs&, const Block&, double* out, std::vector<double>& scratch);
+    // For each split of one tree: adds weight * responsibility below it * log likelihood there; (m). And new statistics.
+    void (*likelihoods_below)(const Trees&, const Beliefs&, const Block&, double* out, double* statistics,
+                              std::vector<double>& scratch);
     // Sums of mass * T left of each cut by direction and bin: (directions, bins, cuts * per_row), and without cuts.
     // The evidence gained by each edge of a direction on each side of cuts, from that direction's histogram
     // (bins, k, size) by code; (size, 2, edges).

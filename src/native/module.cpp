@@ -90,7 +90,8 @@ NB_MODULE(_native, module) {
                       In<double, 1>, In<double, 1>, In<double, 1>, In<double, 1>, bool>())
         .def("pass_", &Table::pass)
         .def("membership_sums", &Table::membership_sums)
-        .def("leaf_view", &Table::leaf_view)
+        .def("leaf_views", &Table::leaf_views)
+        .def("likelihoods_below", &Table::likelihoods_below)
         .def("histogram", &Table::histogram)
         .def("scan", &Table::scan)
         .def("quantiles", &Table::quantiles);

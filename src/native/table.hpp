@@ -309,26 +309,88 @@ class Table {
             });
     }
 
-    // Memberships of one leaf, in the order of X's chosen rows: out[place[b]] for padded row b.
-    void leaf_view(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, int leaf, int threads,
-                   In<int64_t, 1> place, Out<2> out) const {
+    // For a leaf, or all if it is negative, the rows of which it holds more than a share, as a list of arrays: places
+    // in the table, log membership, and the log joint of all other leaves.
+    nb::list leaf_views(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, int leaf,
+                        double log_share, int threads) const {
         const Trees trees = trees_of(hyperplanes, children);
         require_parameters(trees, parameters);
         const Likelihoods likelihoods(*this, trees, parameters.data());
-        const int64_t n = static_cast<int64_t>(out.shape(1));
-        require(trees.c == 1 && leaf >= 0 && leaf < trees.leaves(), "there is no such leaf");
-        require(out.shape(0) == 3 && static_cast<int64_t>(place.size()) == n_, "out has another size");
-        for (int64_t b = 0; b < n_; ++b) require(place.data()[b] >= -1 && place.data()[b] < n, "a place is out of range");
+        const int leaves = trees.leaves();
+        require(trees.c == 1 && leaf < leaves, "there is no such leaf");
+        const int first = std::max(leaf, 0), last = leaf < 0 ? leaves : leaf + 1;
+        std::vector<View> views(last - first);
+        {
+            nb::gil_scoped_release release;
+            const Plan plan = this->plan(block_rows(width_ + (statistics_ ? k_ : 0) + 5 * leaves));
+            struct Worker {
+                const Table& table;
+                const Plan& plan;
+                const Trees& trees;
+                const Beliefs& beliefs;
+                double log_share;
+                int first, last;
+                std::vector<View>& views;
+                std::vector<View> own;
+                std::vector<double> scratch, tile, out;
+
+                void work(int64_t chunk) {
+                    own.assign(views.size(), View());
+                    for (size_t part = plan.chunks[chunk]; part < plan.chunks[chunk + 1]; ++part) {
+                        const Block block = table.block(plan.parts[part], tile);
+                        const int64_t n = block.n, leaves = trees.leaves(), start = plan.parts[part].start;
+                        out.resize(static_cast<size_t>(3 * leaves * n));
+                        kernels.leaf_views(trees, beliefs, block, out.data(), scratch);
+                        for (int leaf = first; leaf < last; ++leaf) {
+                            const double* reach = out.data() + leaf * n;
+                            const double* joint = reach + leaves * n;
+                            const double* other = joint + leaves * n;
+                            for (int64_t b = 0; b < n; ++b) {
+                                if (table.index_.data()[start + b] < 0) continue;
+                                const double top = std::max(joint[b], other[b]);
+                                const double whole =
+                                    top + std::log1p(std::exp(std::min(joint[b], other[b]) - top));
+                                if (!(std::max(reach[b], joint[b] - whole) > log_share)) continue;
+                                own[leaf - first].place.push_back(start + b);
+                                own[leaf - first].reach.push_back(reach[b]);
+                                own[leaf - first].other.push_back(other[b]);
+                            }
+                        }
+                    }
+                }
+
+                void add(int64_t) {
+                    for (size_t v = 0; v < views.size(); ++v) {
+                        views[v].place.insert(views[v].place.end(), own[v].place.begin(), own[v].place.end());
+                        views[v].reach.insert(views[v].reach.end(), own[v].reach.begin(), own[v].reach.end());
+                        views[v].other.insert(views[v].other.end(), own[v].other.begin(), own[v].other.end());
+                    }
+                }
+            };
+            in_order(static_cast<int64_t>(plan.chunks.size()) - 1, threads, [&] {
+                return Worker{*this, plan, trees, likelihoods.beliefs, log_share, first, last, views, {}, {}, {}, {}};
+            });
+        }
+        nb::list out;
+        for (View& view : views)
+            out.append(nb::make_tuple(array(view.place), array(view.reach), array(view.other)));
+        return out;
+    }
+
+    // Adds to out (m) and statistics (leaves, k) of one tree, as Kernels::likelihoods_below tells.
+    void likelihoods_below(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, int threads,
+                           Out<1> out, Out<2> statistics) const {
+        const Trees trees = trees_of(hyperplanes, children);
+        require_parameters(trees, parameters);
+        const Likelihoods likelihoods(*this, trees, parameters.data());
+        const int64_t size = int64_t{trees.leaves()} * k_;
+        require(trees.c == 1 && static_cast<int>(out.size()) == trees.m, "out has another size");
+        require(static_cast<int64_t>(statistics.size()) == size, "statistics have another size");
         nb::gil_scoped_release release;
-        const int64_t floats = width_ + (statistics_ ? k_ : 0) + 4 * trees.leaves();
-        run(block_rows(floats), threads, {},
-            [&](const Block& block, int64_t start, double* const*, auto& scratch) {
-                std::vector<double> view(3 * static_cast<size_t>(block.n));
-                kernels.leaf_view(trees, likelihoods.beliefs, block, leaf, view.data(), scratch);
-                for (int part = 0; part < 3; ++part)
-                    for (int b = 0; b < block.n; ++b)
-                        if (place.data()[start + b] >= 0)
-                            out.data()[part * n + place.data()[start + b]] = view[part * block.n + b];
+        run(block_rows(width_ + (statistics_ ? k_ : 0) + 5 * trees.leaves()), threads,
+            {{out.data(), trees.m}, {statistics.data(), size}},
+            [&](const Block& block, int64_t, double* const* sums, auto& scratch) {
+                kernels.likelihoods_below(trees, likelihoods.beliefs, block, sums[0], sums[1], scratch);
             });
     }
 
@@ -414,6 +476,20 @@ class Table {
     int64_t n_rows() const { return n_; }
 
   private:
+    struct View {
+        std::vector<int64_t> place;
+        std::vector<double> reach, other;
+    };
+
+    // A NumPy array that owns the numbers.
+    template <typename T>
+    static nb::ndarray<nb::numpy, T, nb::ndim<1>> array(std::vector<T>& values) {
+        auto* kept = new std::vector<T>(std::move(values));
+        nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+        const size_t shape[1] = {kept->size()};
+        return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), 1, shape, owner);
+    }
+
     // Likelihoods by code, in the order in which blocks need them.
     struct Likelihoods {
         Beliefs beliefs;
