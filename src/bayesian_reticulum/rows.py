@@ -220,7 +220,7 @@ class Rows(Protocol):
         """The rows as a branch in the place of one leaf would see them, all else held."""
         ...
 
-    def views(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> list[Rows]:
+    def views(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> Sequence[Rows]:
         """The rows `within` each leaf, from one reading of them."""
         ...
 
