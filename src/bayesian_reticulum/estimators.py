@@ -247,6 +247,7 @@ class _Adaptive(_Estimator):
             hyperplanes = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis.T])
             return Tree(hyperplanes, tree.shape, tree.ids)
 
+        rows = rows.arranged(state.tree.hyperplanes, state.tree.shape)
         grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
         fitted = replace(state, tree=widened(state.tree))
         family = rows.family

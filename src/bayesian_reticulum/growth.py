@@ -38,11 +38,12 @@ _LOOKAHEAD_DIRECTIONS = 128
 _SCAN_FLOATS = 1 << 19
 _STACK_FLOATS = 1 << 22
 # Rows below a leaf that are enough to find good starts.
-_SAMPLE = int(__import__("os").environ.get("SAMPLE", "4096"))
+_SAMPLE = 8192
 # Many rows are first grown on a sample of this many, then on ever larger ones.
-_FIRST_SAMPLE = int(__import__("os").environ.get("FS", "16384"))
+_FIRST_SAMPLE = 16384
 _NEXT_SAMPLE = 8
-_SAMPLE_PATIENCE = int(__import__("os").environ.get("SP", "4"))
+# Attempts in a row without gain after which a sample gives way to the next.
+_SAMPLE_PATIENCE = 4
 # Slope by which the two halves of a bent split are turned away from it.
 _TURN = 0.35
 # Effective number of rows that a boundary needs to be bent: one in the grey zone counts for up to a quarter.
@@ -65,8 +66,13 @@ _REGROWN_LEAVES = 4
 _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
 _SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
 _LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
-_GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=200)
+_GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=100)
 _POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500, exact=True)
+
+
+def _for(rows: Rows, effort: Effort) -> Effort:
+    """An effort with a tolerance that grows with the number of rows, as all differences of log evidence do."""
+    return replace(effort, tolerance=effort.tolerance * max(1.0, rows.n_rows / _FIRST_SAMPLE))
 
 
 @dataclass(frozen=True)
@@ -144,20 +150,22 @@ def iterate_growth(
     attempt = 0
     next_id = 0
     for part in _samples(rows):
-        if part is not rows or attempt:
+        is_sample = part is not rows
+        patience = min(policy.patience, _SAMPLE_PATIENCE) if is_sample else policy.patience
+        # The first of them is grown leaf by leaf; what is found there is soon expanded on more rows.
+        expanding = attempt > 0
+        if is_sample or expanding:
             incumbent = _carried_over(part, incumbent)
         without_gain = 0
         turns: Iterator[Site] = iter(())
-        expanding = attempt > 0
-        patience = policy.patience if part is rows else min(policy.patience, _SAMPLE_PATIENCE)
         while without_gain < patience:
             if attempt == policy.max_attempts:
                 reason = "max_attempts"
                 break
+            split_id = None
             if expanding:
                 challenger, candidates, events, next_id = _round(part, incumbent, policy, rng, next_id)
                 expanding = challenger is not None
-                split_id = None
             else:
                 site = next(turns, None)
                 if site is None:
@@ -173,11 +181,12 @@ def iterate_growth(
             without_gain += 1
             if challenger is not None:
                 incumbent, turns, without_gain = challenger, iter(()), 0
+                part = part.arranged(incumbent.tree.hyperplanes, incumbent.tree.shape)
             phase: Phase = "rejected" if challenger is None else "kept"
             yield GrowthEvent(attempt, phase, split_id, incumbent.tree, incumbent.log_evidence, candidates)
     if reason == "no_gain":
-        reason = _limit_reached(rows, incumbent, policy)
-    polished = _polished(rows, incumbent)
+        reason = _limit_reached(part, incumbent, policy)
+    polished = _polished(part, incumbent)
     yield GrowthEvent(attempt, "polished", None, polished.tree, polished.log_evidence)
     return polished, reason
 
@@ -199,7 +208,7 @@ def _carried_over(rows: Rows, state: State) -> State:
     if not tree.n_splits:
         return evaluated(rows, tree, precisions)
     statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
-    state = climbed(rows, tree, precisions, statistics, _GLOBAL)
+    state = climbed(rows, tree, precisions, statistics, _for(rows, _GLOBAL))
     pruned = _pruned(rows, state)
     return state if pruned is None else pruned[0]
 
@@ -208,7 +217,8 @@ def _polished(rows: Rows, state: State) -> State:
     """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model."""
     if state.tree.n_splits == 0:
         return state
-    state = fitted(rows, state.tree, state.precisions, state.statistics, _POLISH, tolerance=_POLISH.tolerance)
+    effort = _for(rows, _for(rows, _POLISH))
+    state = fitted(rows, state.tree, state.precisions, state.statistics, effort, tolerance=effort.tolerance)
     tree, old_leaf = with_canonical_signs(state.tree)
     return replace(state, tree=tree, statistics=state.statistics[old_leaf])
 
@@ -432,7 +442,7 @@ def _judged(rows: Rows, incumbent: State, proposal: Proposal) -> tuple[State, li
         GrowthEvent(0, "local", split_id, proposal.tree, np.nan),
     ]
     hopeful = max(incumbent.log_evidence - _HOPELESS, proposal.worth_without)
-    effort = replace(_GLOBAL, least=hopeful - _HALF_FITTED)
+    effort = replace(_for(rows, _GLOBAL), least=hopeful - _HALF_FITTED)
     challenger = climbed(rows, proposal.tree, proposal.precisions, proposal.statistics, effort)
     events.append(GrowthEvent(0, "global", split_id, challenger.tree, challenger.log_evidence))
     while challenger.tree.n_splits and challenger.log_evidence > hopeful:
@@ -459,7 +469,7 @@ def _pruned(rows: Rows, state: State) -> tuple[State, list[int]] | None:
         return None
     if without.tree.n_splits == 0:
         return without, gone
-    refitted = climbed(rows, without.tree, without.precisions, without.statistics, _GLOBAL)
+    refitted = climbed(rows, without.tree, without.precisions, without.statistics, _for(rows, _GLOBAL))
     return max(refitted, without, key=lambda tree: tree.log_evidence), gone
 
 
@@ -576,7 +586,7 @@ def _fit_branches(view: Rows, sample: Rows, kind: str, shape: Shape, started: Fl
         better = np.argsort(-np.round(stack.log_evidence, 6), kind="stable")[: max(1, (len(stack) + 1) // 2)]
         half, started = stack.take(better), started[better]
         statistics = half.statistics if rows is sample or sample is view else None
-        stack = _ascend_in_parts(rows, shape, half.hyperplanes, half.precisions, statistics, effort)
+        stack = _ascend_in_parts(rows, shape, half.hyperplanes, half.precisions, statistics, _for(rows, effort))
     return Branches(kind, shape, started, stack)
 
 

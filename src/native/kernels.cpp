@@ -15,6 +15,8 @@ constexpr double kLargestExponent = 500.0;
 // Products of gates and likelihoods may stand for their logs while their sum lies between these.
 constexpr double kSmallestTotal = 1e-200;
 constexpr double kLargestExtra = 400.0;
+// A responsibility that is smaller than this is 0.
+constexpr double kNegligible = 1e-13;
 
 #if defined(__AVX512F__)
 constexpr int kTileRows = 4, kTileVectors = 4, kTileDots = 4, kTileCurvatures = 6;
@@ -53,7 +55,9 @@ void product(const double* matrix, int rows, int width, const double* columns, i
     int r = 0;
     for (; r + kTileRows <= rows; r += kTileRows)
         product_rows<kTileRows>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
-    for (; r < rows; ++r) product_rows<1>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
+    if (rows - r == 3) product_rows<3>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
+    else if (rows - r == 2) product_rows<2>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
+    else if (rows - r == 1) product_rows<1>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
 }
 
 // out[r * out_stride + j] += left[r] . right[j] for R rows and J columns.
@@ -124,7 +128,14 @@ void add_curvatures(const double* left, int rows, int n, const double* design, i
     int r = 0;
     for (; r + kTileCurvatures <= rows; r += kTileCurvatures)
         curvature_rows<kTileCurvatures>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
+    for (; r + 2 <= rows; r += 2) curvature_rows<2>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
     for (; r < rows; ++r) curvature_rows<1>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
+}
+
+bool any_above(Vec values, double limit) {
+    for (int lane = 0; lane < kLanes; ++lane)
+        if (values[lane] > limit) return true;
+    return false;
 }
 
 double* grown(std::vector<double>& scratch, int64_t size) {
@@ -133,26 +144,52 @@ double* grown(std::vector<double>& scratch, int64_t size) {
 }
 
 // Gates to the left (m, n), and in `member` (leaves, n) the products of gates on each leaf's path. `reach` (m, n).
-void descend(const Trees& trees, const double* activation, int n, double* gate, double* reach, double* member) {
-    if (trees.m == 0) std::fill(member, member + n, 1.0);
-    else std::fill(reach, reach + n, 1.0);
-    for (int split = 0; split < trees.m; ++split) {
+//
+// Splits that no row of the block reaches with a membership above `negligible` are not `alive`, and all below them
+// have none: rows with negligible responsibility are skipped. Activations that are not yet made are made on the way,
+// for a few splits at once.
+void descend(const Trees& trees, int tree, const Block& block, double negligible, bool made, double* activation,
+             double* gate, double* reach, double* member, std::vector<char>& alive) {
+    const int n = block.n, m = trees.m;
+    alive.assign(m, 1);
+    std::fill_n(m == 0 ? member : reach, n, 1.0);
+    for (int split = 0; split < m; ++split) {
+        if (!made && split % kTileRows == 0) {
+            const int count = std::min(kTileRows, m - split);
+            bool any = false;
+            for (int j = split; j < split + count; ++j) any |= alive[j] != 0;
+            if (any)
+                product(trees.hyperplanes + (int64_t{tree} * m + split) * trees.width, count, trees.width, block.design,
+                        block.stride, activation + int64_t{split} * n, n);
+        }
         const int64_t* pair = trees.children + 2 * split;
         double* left = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
         double* right = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
+        if (!alive[split]) {
+            for (int side = 0; side < 2; ++side) {
+                if (pair[side] >= 0) alive[pair[side]] = 0;
+                else std::fill_n(side ? right : left, n, 0.0);
+            }
+            continue;
+        }
         const double* above = reach + int64_t{split} * n;
         const double* a = activation + int64_t{split} * n;
         double* g = gate + int64_t{split} * n;
+        Vec most_left = {}, most_right = {};
         for (int b = 0; b < n; b += kLanes) {
             // Both gates from one exponential, each to full relative precision.
             const Vec limited = smaller(larger(load(a + b), all(-kLargestExponent)), all(kLargestExponent));
             const Vec odds = exp(-limited);
             const Vec own = 1.0 / (1.0 + odds);
-            const Vec reached = load(above + b) * own;
+            const Vec to_left = load(above + b) * own, to_right = to_left * odds;
             store(g + b, own);
-            store(left + b, reached);
-            store(right + b, reached * odds);
+            store(left + b, to_left);
+            store(right + b, to_right);
+            most_left = larger(most_left, to_left);
+            most_right = larger(most_right, to_right);
         }
+        if (pair[0] >= 0) alive[pair[0]] = any_above(most_left, negligible);
+        if (pair[1] >= 0) alive[pair[1]] = any_above(most_right, negligible);
     }
 }
 
@@ -216,8 +253,12 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
     double* total = std::exchange(at, at + n);
     double* shift = std::exchange(at, at + n);
     double* say = at;
+    std::vector<char> alive, any_alive(static_cast<size_t>(splits), 0);
+    // Small trees are all reached: their activations are made for the whole stack.
+    const bool is_small = m < 2 * kTileRows;
+    if (is_small)
+        product(trees.hyperplanes, static_cast<int>(splits), width, block.design, block.stride, slope, n);
 
-    product(trees.hyperplanes, static_cast<int>(splits), width, block.design, block.stride, slope, n);
     if (!beliefs.by_code)
         product(beliefs.parameters, c * leaves, k, block.statistics, block.statistics_stride, say, n);
 
@@ -226,9 +267,11 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         double* own_say = beliefs.by_code ? nullptr : say + int64_t{tree} * leaves * n;
         const double* table = beliefs.by_code ? beliefs.likelihood + (int64_t{block.code} * c + tree) * leaves : nullptr;
         const double offset = beliefs.by_code ? beliefs.offset[int64_t{block.code} * c + tree] : 0.0;
-        Trees one = trees;
-        one.c = 1;
-        descend(one, a, n, gate, reach, member);
+        // Likelihoods are at most 1 and at least the smallest one, so that a responsibility is at most so many times the
+        // membership. Where likelihoods differ from row to row nothing is known of them.
+        double negligible = 0.0;
+        if (beliefs.by_code) negligible = kNegligible * *std::min_element(table, table + leaves);
+        descend(trees, tree, block, negligible, is_small, a, gate, reach, member, alive);
 
         // Joints of membership and likelihood, as guarded products.
         Vec least = all(1.0), most = all(0.0);
@@ -265,7 +308,9 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         bool safe = true;
         for (int lane = 0; lane < kLanes; ++lane) safe &= least[lane] > kSmallestTotal && most[lane] < kLargestExtra;
         if (!safe) {
-            descend_logs(one, a, n, reach, member);
+            // Nothing is negligible now: all activations are needed, and all gates.
+            descend(trees, tree, block, -1.0, is_small, a, gate, reach, member, alive);
+            descend_logs(trees, a, n, reach, member);
             const double* code_say =
                 beliefs.by_code ? beliefs.log_likelihood + (int64_t{block.code} * c + tree) * leaves : nullptr;
             joints_from_logs(leaves, block, own_say, code_say, member, total, shift);
@@ -302,6 +347,16 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
             double* below = reach + int64_t{split} * n;
             const double* g = gate + int64_t{split} * n;
             double* own_slope = a + int64_t{split} * n;
+            if (!alive[split]) {
+                std::fill_n(below, n, 0.0);
+                std::fill_n(own_slope, n, 0.0);
+                if (information) {
+                    std::fill_n(curvature + (int64_t{tree} * m + split) * n, n, 0.0);
+                    std::fill_n(curvature + (splits + int64_t{tree} * m + split) * n, n, 0.0);
+                }
+                continue;
+            }
+            any_alive[int64_t{tree} * m + split] = 1;
             if (!information) {
                 for (int b = 0; b < n; b += kLanes) {
                     const Vec left = load(first + b);
@@ -328,24 +383,37 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
             }
         }
     }
-    add_dots(slope, static_cast<int>(splits), n, block.design, block.stride, width, sums.gradient);
-    if (information) {
-        add_curvatures(curvature, static_cast<int>(splits), n, block.design, block.stride, width, sums.observed);
-        add_curvatures(curvature + splits * n, static_cast<int>(splits), n, block.design, block.stride, width,
-                       sums.complete);
+    // Splits that are alive, a few in a row at a time.
+    const int64_t pairs = int64_t{width} * (width + 1) / 2;
+    for (int64_t first = 0; first < splits;) {
+        if (!any_alive[first]) {
+            ++first;
+            continue;
+        }
+        int64_t last = first + 1;
+        while (last < splits && any_alive[last]) ++last;
+        const int count = static_cast<int>(last - first);
+        add_dots(slope + first * n, count, n, block.design, block.stride, width, sums.gradient + first * width);
+        if (information) {
+            add_curvatures(curvature + first * n, count, n, block.design, block.stride, width,
+                           sums.observed + first * pairs);
+            add_curvatures(curvature + (splits + first) * n, count, n, block.design, block.stride, width,
+                           sums.complete + first * pairs);
+        }
+        first = last;
     }
 }
 
 void membership_sums(const Trees& trees, int k, const Block& block, const double* mass, double* out,
                      std::vector<double>& scratch) {
     const int c = trees.c, m = trees.m, leaves = trees.leaves(), n = block.n;
-    double* activation = grown(scratch, int64_t{n} * (int64_t{c} * m + 2 * m + leaves));
-    double* gate = activation + int64_t{c} * m * n;
+    double* activation = grown(scratch, int64_t{n} * (3 * m + leaves));
+    double* gate = activation + int64_t{m} * n;
     double* reach = gate + int64_t{m} * n;
     double* member = reach + int64_t{m} * n;
-    product(trees.hyperplanes, c * m, trees.width, block.design, block.stride, activation, n);
+    std::vector<char> alive;
     for (int tree = 0; tree < c; ++tree) {
-        descend(trees, activation + int64_t{tree} * m * n, n, gate, reach, member);
+        descend(trees, tree, block, kNegligible, false, activation, gate, reach, member, alive);
         for (int leaf = 0; leaf < leaves; ++leaf) {
             double* own = member + int64_t{leaf} * n;
             Vec count = {};
@@ -365,8 +433,8 @@ void memberships(const Trees& trees, const Block& block, double* out, std::vecto
     const int m = trees.m, n = block.n;
     double* activation = grown(scratch, 3 * int64_t{n} * m);
     double* gate = activation + int64_t{m} * n;
-    product(trees.hyperplanes, m, trees.width, block.design, block.stride, activation, n);
-    descend(trees, activation, n, gate, gate + int64_t{m} * n, out);
+    std::vector<char> alive;
+    descend(trees, 0, block, 0.0, false, activation, gate, gate + int64_t{m} * n, out, alive);
 }
 
 // Log memberships (leaves, n), and in `say` (leaves, n) log likelihoods.
