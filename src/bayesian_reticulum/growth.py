@@ -217,7 +217,7 @@ def _polished(rows: Rows, state: State) -> State:
     """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model."""
     if state.tree.n_splits == 0:
         return state
-    effort = _for(rows, _for(rows, _POLISH))
+    effort = _for(rows, _POLISH)
     state = fitted(rows, state.tree, state.precisions, state.statistics, effort, tolerance=effort.tolerance)
     tree, old_leaf = with_canonical_signs(state.tree)
     return replace(state, tree=tree, statistics=state.statistics[old_leaf])
