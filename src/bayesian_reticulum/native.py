@@ -41,6 +41,13 @@ def rows_in_memory(
     return NumpyRows(X, targets, family, weights, schema)
 
 
+def _readable(X: Any) -> Any:
+    """Cells as compiled code reads them: copied only where it knows neither their type nor their way in memory."""
+    X = np.asarray(X)
+    is_whole = X.flags.aligned and not any(stride % X.itemsize for stride in X.strides)
+    return X if is_whole and X.dtype in (np.float64, np.float32) else np.ascontiguousarray(X, dtype=np.float64)
+
+
 class _Layout(NamedTuple):
     """The row at each place of a table, -1 for padding; where segments of equal code begin and end; their codes."""
 
@@ -94,12 +101,12 @@ class NativeRows(NumpyRows):
         def spread(values: Floats) -> Floats:
             return np.where(is_row, values[..., row], 0.0)
 
-        schema, X = self._schema, np.asarray(self._X)
+        schema = self._schema
         statistics = None if self._is_coded else spread(self._read(0, self._n)[1].T)
         weights = spread(self._weights)
         is_view = self._log_reach is not None
         return Table(
-            X if X.dtype in (np.float64, np.float32) else X.astype(np.float64),
+            _readable(self._X),
             row if self._chosen is None else np.where(is_row, self._chosen[row], -1),
             segments,
             codes,
