@@ -45,7 +45,7 @@ def _readable(X: Any) -> Any:
     """Cells as compiled code reads them: copied only where it knows neither their type nor their way in memory."""
     X = np.asarray(X)
     is_whole = X.flags.aligned and not any(stride % X.itemsize for stride in X.strides)
-    return X if is_whole and X.dtype in (np.float64, np.float32) else np.ascontiguousarray(X, dtype=np.float64)
+    return X if is_whole and X.dtype in (np.float64, np.float32) else np.array(X, dtype=np.float64, order="C")
 
 
 class _Layout(NamedTuple):
