@@ -13,6 +13,7 @@ from bayesian_reticulum import ReticulumClassifier, native
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.families import DirichletCategorical, Family
 from bayesian_reticulum.native import NativeRows
+from bayesian_reticulum.objective import Effort, ascend, settle
 from bayesian_reticulum.rows import NumpyRows, gates
 from bayesian_reticulum.schema import Schema, identity_schema
 from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
@@ -22,6 +23,7 @@ if native.instruction_set:
     from bayesian_reticulum import _native as native_module
 
 few = settings(max_examples=25)
+BOTH = (NumpyRows, NativeRows)
 SUMS = ("log_normalizer", "statistics", "gradient", "observed", "complete")
 # A long and a short double agree to this part of the sums that are made of them.
 TOLERANCE = 1e-10
@@ -42,19 +44,25 @@ class Problem:
     def rows(self, rows_class, **changes):
         return rows_class(**({"family": self.family} | self.table | changes))
 
+    @property
+    def edges(self):
+        """Rounded numbers, away from any row."""
+        return np.tile([-1.03, 0.011, 0.97], (len(self.directions), 1))
+
     def answers(self, rows, *, views=2):
         """What rows answer to each request that is compiled; of views from a leaf, too."""
-        edges = np.tile([-1.03, 0.011, 0.97], (len(self.directions), 1))
         both = [
             rows.pass_(self.hyperplanes, self.shape, self.statistics, information=information)
             for information in (True, False)
         ]
         out = {
             "prior statistics": rows.prior_statistics(self.hyperplanes, self.shape),
-            "histogram": rows.histogram(self.directions, edges, self.cuts, self.statistics[0, 0]),
+            "histogram": rows.histogram(self.directions, self.edges, self.cuts, self.statistics[0, 0]),
             **{name: getattr(both[0], name) for name in SUMS},
             **{f"{name} alone": getattr(both[1], name) for name in SUMS[:3]},
         }
+        if rows._n:
+            out["quantiles"] = rows.quantiles(self.directions, np.array([0.0, 0.1, 0.5, 0.77, 1.0]))
         if views and self.shape.n_splits:
             for leaf in {0, self.shape.n_splits}:
                 view = rows.within(self.hyperplanes[0], self.shape, self.statistics[0], leaf)
@@ -187,6 +195,18 @@ def test_every_family_has_the_same_sums(case, data):
     assert_same_answers(problem.answers(problem.rows(NumpyRows)), found, problem.precision)
 
 
+@needs_compiled
+@few
+@given(problem=problems())
+def test_thresholds_gain_the_same(problem):
+    # Whoever asks rounds to six digits.
+    scans = [
+        problem.rows(rows_class).scan(problem.directions, problem.edges, problem.cuts, problem.statistics[0, 0])
+        for rows_class in BOTH
+    ]
+    np.testing.assert_allclose(*scans, rtol=1e-9, atol=1e-8)
+
+
 def large_problem(family, targets, n):
     """Rows enough for many threads, and a tree of seven splits."""
     rng = np.random.default_rng(0)
@@ -237,6 +257,55 @@ def test_cells_are_read_where_they_are(layout, dtype, monkeypatch):
     found = rows.prior_statistics(problem.hyperplanes, problem.shape)
     expected = problem.rows(NumpyRows, X=X).prior_statistics(problem.hyperplanes, problem.shape)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@needs_compiled
+@pytest.mark.parametrize("values", [[0.0, 1e-310], [0.0, 5e-324, 1.0], [-1e308, 1e308], [3.0, 3.0], [1.0]])
+def test_values_may_lie_as_near_or_as_far_as_they_like(values):
+    X, direction = np.array(values)[:, None], np.array([[0.0, 1.0]])
+    probabilities = np.array([0.0, 0.3, 0.5, 0.9, 1.0])
+    table = X, np.zeros(len(X), dtype=int), DirichletCategorical((0.5,)), np.ones(len(X)), identity_schema(1)
+    expected, found = (rows(*table).quantiles(direction, probabilities) for rows in BOTH)
+    np.testing.assert_array_equal(found, expected)
+
+
+@needs_compiled
+def test_no_rows_have_no_quantiles():
+    problem = large_problem(FAMILIES["two classes"].family, FAMILIES["two classes"].draw_targets, 20)
+    rows = problem.rows(NativeRows, _chosen=np.arange(0), weights=np.ones(0))
+    with pytest.raises(ValueError, match="no rows"):
+        rows.quantiles(problem.directions, np.array([0.5]))
+
+
+@needs_compiled
+def test_columns_may_have_the_smallest_units():
+    X = np.array([[0.0], [1e-310], [1e-310]])
+    schema = Schema.from_columns(X, np.ones(3), ("a",))
+    table = X, np.array([0, 1, 1]), DirichletCategorical((0.5, 0.5)), np.ones(3), schema
+    shape = split_leaf(single_leaf(1), 0, [0.0, 1.0]).shape
+    expected, found = (rows(*table).prior_statistics(np.array([[[0.0, 1.0]]]), shape) for rows in BOTH)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@needs_compiled
+@pytest.mark.parametrize("case", FAMILIES.values(), ids=FAMILIES)
+@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "moving"])
+def test_ascents_end_at_the_same_height(case, fixed):
+    rng = np.random.default_rng(0)
+    d, n = case.n_features, 120
+    X = rng.normal(size=(n, d))
+    targets = np.sort(case.draw_targets(rng, n))[np.argsort(np.argsort(X[:, 0] + 0.3 * rng.normal(size=n)))]
+    table = X, targets, case.family, rng.uniform(0.5, 2, size=n), identity_schema(d)
+    tree = split_leaf(split_leaf(single_leaf(d), 0, rng.normal(size=d + 1)), 1, rng.normal(size=d + 1))
+    start = np.stack([tree.hyperplanes, rng.normal(size=tree.hyperplanes.shape)])
+    if fixed:
+        stacks = [settle(rows(*table), tree.shape, start, np.ones((2, 2)), tolerance=1e-9) for rows in BOTH]
+    else:
+        effort = Effort(tolerance=1e-7, rounds=4, max_passes=300)
+        stacks = [ascend(rows(*table), tree.shape, start, np.ones((2, 2)), effort=effort) for rows in BOTH]
+    one, other = stacks
+    np.testing.assert_allclose(other.log_evidence, one.log_evidence, rtol=1e-7, atol=1e-5)
+    np.testing.assert_allclose(other.prices, one.prices, atol=1e-3)
 
 
 @needs_compiled
