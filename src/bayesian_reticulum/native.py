@@ -18,10 +18,12 @@ from .rows import KEPT_BYTES, QUANTILE_FLOATS, NumpyRows, Pass
 from .schema import Schema
 from .tree import Floats, Integers, Shape
 
+import_error = ""
 try:
-    from ._native import Table, ascend, instruction_set, pad
-except ImportError:  # no compiler where the package was installed
-    instruction_set = ""
+    from ._native import Table, ascend, pad
+    from ._native import instruction_set as instruction_set
+except ImportError as error:  # no compiler where the package was installed
+    instruction_set, import_error = "", str(error)
 
 # Below this many gates a second thread costs more than it saves.
 _FEWEST_GATES = 1 << 17
