@@ -376,9 +376,9 @@ def test_children_that_form_no_tree_are_refused(children):
 
 def test_the_environment_switches_compiled_code_off(monkeypatch):
     monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", "0")
-    assert native.rows_class() is NumpyRows
+    assert not native.is_available()
     monkeypatch.delenv("BAYESIAN_RETICULUM_NATIVE")
-    assert native.rows_class() is (NativeRows if native.instruction_set else NumpyRows)
+    assert native.is_available() == bool(native.instruction_set)
 
 
 @needs_compiled
