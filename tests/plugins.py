@@ -1,6 +1,7 @@
-"""What the same laws are tested on: every family, and random trees.
+"""What the same laws are tested on: every family, every kind of rows, and random trees.
 
-A new family joins `FAMILIES` and is held to every law in `test_families.py`.
+A new family joins `FAMILIES` and is held to every law in `test_families.py`; new rows join `BACKENDS` and are held to
+every law in `test_rows.py`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from scipy.special import betainc, digamma, gammaln
 
+from bayesian_reticulum import native
 from bayesian_reticulum.distributions import Mixture
 from bayesian_reticulum.families import DirichletCategorical, NormalLinear
+from bayesian_reticulum.rows import NumpyRows
 from bayesian_reticulum.testing import Case
 from bayesian_reticulum.tree import Floats, Integers, Tree, single_leaf, split_leaf
 from bayesian_reticulum.uncertainty import Uncertainty
@@ -133,11 +137,18 @@ FAMILIES = {
     "slopes along a basis": _normal(3, n_slopes=2, basis=[[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]]),
 }
 
+needs_compiled = pytest.mark.skipif(not native.instruction_set, reason="the compiled core is not built here")
+
+BACKENDS = [
+    pytest.param(NumpyRows, id="NumPy"),
+    pytest.param(native.NativeRows, id="compiled", marks=needs_compiled),
+]
+
 
 @st.composite
-def trees(draw: st.DrawFn, *, min_splits: int = 0, max_splits: int = 8) -> Tree:
+def trees(draw: st.DrawFn, *, min_splits: int = 0, max_splits: int = 8, n_features: int | None = None) -> Tree:
     """Random trees of random shape, grown leaf by leaf."""
-    n_features = draw(st.integers(1, 3))
+    n_features = draw(st.integers(1, 3)) if n_features is None else n_features
     tree = single_leaf(n_features)
     for _ in range(draw(st.integers(min_splits, max_splits))):
         tree = split_leaf(tree, draw(st.integers(0, tree.n_leaves - 1)), draw(hyperplanes(n_features)))

@@ -1,8 +1,8 @@
-"""Laws of the rows: what a request answers equals what a plain loop over rows finds."""
+"""Laws of the rows, for every kind of them: what a request answers equals what a plain loop over rows finds."""
 
 import tracemalloc
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -13,10 +13,10 @@ from scipy.special import expit, log_expit, logsumexp
 from bayesian_reticulum import rows as rows_module
 from bayesian_reticulum.families import DirichletCategorical
 from bayesian_reticulum.objective import bound
-from bayesian_reticulum.rows import NumpyRows, gates
+from bayesian_reticulum.rows import gates
 from bayesian_reticulum.schema import Schema, identity_schema
 from bayesian_reticulum.tree import Shape, Tree, graft, single_leaf, split_leaf
-from plugins import trees
+from plugins import BACKENDS, trees
 
 few = settings(max_examples=25)
 some_rows, some_trees = st.integers(1, 30), st.integers(1, 3)
@@ -27,6 +27,7 @@ SUMS = ("log_normalizer", "statistics", "gradient", "observed", "complete")
 class Problem:
     """Rows, a stack of trees of one shape and leaf statistics to make a pass at."""
 
+    rows_class: ClassVar[Any]
     X: Any
     targets: Any
     weights: Any
@@ -39,10 +40,16 @@ class Problem:
 
     @property
     def rows(self):
-        return NumpyRows(self.X, self.targets, self.family, self.weights, self.schema)
+        return self.rows_class(self.X, self.targets, self.family, self.weights, self.schema)
 
     def pass_(self, *, information=True):
         return self.rows.pass_(self.hyperplanes, self.shape, self.statistics, information=information)
+
+
+@pytest.fixture(params=BACKENDS, scope="module", autouse=True)
+def rows_class(request):
+    Problem.rows_class = request.param
+    return request.param
 
 
 @st.composite
@@ -331,11 +338,11 @@ def requests(problem, rows):
 
 @few
 @given(problem=problems(n=st.integers(1, 60)), seen_from_a_leaf=st.booleans())
-def test_integer_weights_equal_repeated_rows_in_every_request(problem, seen_from_a_leaf):
+def test_integer_weights_equal_repeated_rows_in_every_request(rows_class, problem, seen_from_a_leaf):
     times = problem.rng.integers(1, 5, size=len(problem.X))
     repeats = problem.rng.permutation(np.repeat(np.arange(len(times)), times))
-    weighted = NumpyRows(problem.X, problem.targets, problem.family, times.astype(float), problem.schema)
-    repeated = NumpyRows(
+    weighted = rows_class(problem.X, problem.targets, problem.family, times.astype(float), problem.schema)
+    repeated = rows_class(
         problem.X[repeats], problem.targets[repeats], problem.family, np.ones(len(repeats)), problem.schema
     )
     if seen_from_a_leaf:
@@ -390,13 +397,13 @@ def test_single_precision_tables_give_what_the_same_values_in_double_give(proble
 
 @few
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 12), extra=st.integers(1, 30))
-def test_narrowed_rows_give_the_same_pass_for_hyperplanes_in_their_span(seed, n, extra):
+def test_narrowed_rows_give_the_same_pass_for_hyperplanes_in_their_span(rows_class, seed, n, extra):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, n + extra)) * rng.uniform(0.1, 10, size=n + extra)
     family = DirichletCategorical((0.5, 0.5, 0.5))
     targets, weights = rng.integers(3, size=n), rng.uniform(0.5, 2, size=n)
     schema = Schema.from_columns(X, weights, tuple(f"x{j}" for j in range(n + extra)))
-    wide = NumpyRows(X, targets, family, weights, schema)
+    wide = rows_class(X, targets, family, weights, schema)
     narrow, basis = wide.narrowed()
     assert narrow.n_features == basis.shape[1] <= n
     np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-10)
@@ -412,13 +419,13 @@ def test_narrowed_rows_give_the_same_pass_for_hyperplanes_in_their_span(seed, n,
 
 @few
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 8))
-def test_narrowed_columns_do_not_depend_on_the_order_or_repetition_of_rows(seed, n):
+def test_narrowed_columns_do_not_depend_on_the_order_or_repetition_of_rows(rows_class, seed, n):
     rng = np.random.default_rng(seed)
     X, times = rng.normal(size=(n, 40)), rng.integers(1, 4, size=n)
     family, targets, schema = DirichletCategorical((0.5, 0.5)), rng.integers(2, size=n), identity_schema(40)
     repeats = rng.permutation(np.repeat(np.arange(n), times))
-    weighted, basis = NumpyRows(X, targets, family, times.astype(float), schema).narrowed()
-    repeated, same = NumpyRows(X[repeats], targets[repeats], family, np.ones(len(repeats)), schema).narrowed()
+    weighted, basis = rows_class(X, targets, family, times.astype(float), schema).narrowed()
+    repeated, same = rows_class(X[repeats], targets[repeats], family, np.ones(len(repeats)), schema).narrowed()
     np.testing.assert_allclose(same, basis, atol=1e-8)
     np.testing.assert_allclose(repeated.moments(np.zeros(2))[0], weighted.moments(np.zeros(2))[0], atol=1e-8)
 
@@ -431,7 +438,7 @@ def full_tree(levels, n_features, rng):
     return tree
 
 
-def test_a_pass_over_a_million_rows_needs_less_than_64_megabytes_beyond_the_table():
+def test_a_pass_over_a_million_rows_needs_less_than_64_megabytes_beyond_the_table(rows_class):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1_000_000, 20))
     targets = rng.integers(2, size=len(X))
@@ -439,7 +446,7 @@ def test_a_pass_over_a_million_rows_needs_less_than_64_megabytes_beyond_the_tabl
     assert tree.n_splits == 31
     tracemalloc.start()
     try:
-        rows = NumpyRows(X, targets, DirichletCategorical((0.5, 0.5)), np.ones(len(X)), identity_schema(20))
+        rows = rows_class(X, targets, DirichletCategorical((0.5, 0.5)), np.ones(len(X)), identity_schema(20))
         rows.pass_(tree.hyperplanes[None], tree.shape, np.ones((1, 32, 2)))
         peak = tracemalloc.get_traced_memory()[1]
     finally:

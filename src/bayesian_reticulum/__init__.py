@@ -12,6 +12,7 @@ from .model import Reticulum
 from .schema import Schema
 from .tree import Shape, Tree
 from .uncertainty import Uncertainty
+from .versions import show_versions
 
 try:
     __version__ = version("bayesian-reticulum")
@@ -39,4 +40,5 @@ __all__ = [
     "Tree",
     "Uncertainty",
     "__version__",
+    "show_versions",
 ]

@@ -19,10 +19,12 @@ from .rows import KEPT_BYTES, NEGLIGIBLE_SHARE, QUANTILE_FLOATS, NumpyRows, Pass
 from .schema import Schema
 from .tree import Floats, Integers, Shape, Tree
 
+import_error = ""
 try:
-    from ._native import Table, ascend, instruction_set, pad, predict
-except ImportError:  # no compiler where the package was installed
-    instruction_set = ""
+    from ._native import Table, ascend, pad, predict
+    from ._native import instruction_set as instruction_set
+except ImportError as error:  # no compiler where the package was installed
+    instruction_set, import_error = "", str(error)
 
 # Rows that tell enough of the information of splits to find the way up.
 INFORMANTS = 16384
@@ -46,6 +48,13 @@ def rows_in_memory(
     if is_available():
         return NativeRows(X, targets, family, weights, schema, threads=threads)
     return NumpyRows(X, targets, family, weights, schema)
+
+
+def _readable(X: Any) -> Any:
+    """Cells as compiled code reads them: copied only where it knows neither their type nor their way in memory."""
+    X = np.asarray(X)
+    is_whole = X.flags.aligned and not any(stride % X.itemsize for stride in X.strides)
+    return X if is_whole and X.dtype in (np.float64, np.float32) else np.array(X, dtype=np.float64, order="C")
 
 
 class _Layout(NamedTuple):
@@ -106,7 +115,7 @@ class NativeRows(NumpyRows):
         weights = spread(self._weights)
         is_view = self._log_reach is not None
         return Table(
-            _cells(self._X),
+            _readable(self._X),
             row if self._chosen is None else np.where(is_row, self._chosen[row], -1),
             segments,
             codes,
@@ -306,11 +315,5 @@ def mixed(schema: Schema, tree: Tree, values: Floats | None, X: Any, threads: in
     """Memberships of rows (n, d) in the leaves, (n, leaves), or the means of leaf values (leaves, q) that they mix."""
     out = np.empty((len(X), tree.n_leaves if values is None else values.shape[1]))
     units = schema.center, schema.scale, schema.low, schema.high
-    predict(_cells(X), *units, tree.hyperplanes, tree.children, values, threads, out)
+    predict(_readable(X), *units, tree.hyperplanes, tree.children, values, threads, out)
     return out
-
-
-def _cells(X: Any) -> Any:
-    """Cells as compiled code reads them: float32 and float64 as they are."""
-    X = np.asarray(X)
-    return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)

@@ -515,7 +515,8 @@ class NumpyRows:
     ) -> list[tuple[Integers, Floats, Floats]]:
         """For each of some leaves: which rows it sees, their log membership, and what all other leaves say of them."""
         expected = self.family.expected_parameters(statistics)
-        parts: list[list[tuple[Integers, Floats, Floats]]] = [[] for _ in leaves]
+        none = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+        parts: list[list[tuple[Integers, Floats, Floats]]] = [[none] for _ in leaves]
         for part, design, T in self._blocks(6 * shape.n_leaves):
             log_reach = gates(hyperplanes[None], shape, design).log_membership[0]
             if self._log_reach is not None:

@@ -58,15 +58,15 @@ inline int block_rows(int64_t floats_per_row) {
 
 // Turns cells into the columns that hyperplanes are written for.
 struct Units {
-    std::vector<double> center, inverse_scale, low, high;
+    std::vector<double> center, scale, low, high;
 
-    Units(In<double, 1> center_, In<double, 1> scale, In<double, 1> low_, In<double, 1> high_)
+    Units(In<double, 1> center_, In<double, 1> scale_, In<double, 1> low_, In<double, 1> high_)
         : center(center_.data(), center_.data() + center_.size()),
+          scale(scale_.data(), scale_.data() + scale_.size()),
           low(low_.data(), low_.data() + low_.size()),
           high(high_.data(), high_.data() + high_.size()) {
         require(scale.size() == center.size() && low.size() == center.size() && high.size() == center.size(),
                 "center, scale, low and high must be equally long");
-        for (size_t j = 0; j < scale.size(); ++j) inverse_scale.push_back(1.0 / scale.data()[j]);
     }
 
     template <typename T>
@@ -82,7 +82,8 @@ struct Units {
                     continue;
                 }
                 const double cell = static_cast<double>(column[index[b] * row_stride]);
-                to[b] = (std::min(std::max(cell, low[j]), high[j]) - center[j]) * inverse_scale[j];
+                // Not times its inverse, which the smallest numbers have not.
+                to[b] = (std::min(std::max(cell, low[j]), high[j]) - center[j]) / scale[j];
             }
         }
     }
@@ -178,11 +179,12 @@ inline void weighted_quantiles(const std::vector<double>& values, const std::vec
     const double start = *low, spread = *high - *low;
     // Rows are counted into bins first; only those in the bin of a quantile have to be sorted.
     const int bins = static_cast<int>(std::clamp<size_t>(n / 4, 1, 4096));
-    const double per_unit = spread > 0.0 ? bins / spread : 0.0;
+    // Values too near to or too far from each other for such bins, or all the same, are left to the sort.
+    const double per_unit = std::isfinite(bins / spread) ? bins / spread : 0.0;
     std::vector<double> weight(bins + 1, 0.0);
     std::vector<int> bin(n), first(bins + 1, 0), rows(n);
     for (size_t i = 0; i < n; ++i) {
-        bin[i] = std::min(bins - 1, static_cast<int>((values[i] - start) * per_unit));
+        bin[i] = per_unit > 0.0 ? std::min(bins - 1, static_cast<int>((values[i] - start) * per_unit)) : 0;
         weight[bin[i] + 1] += weights[i];
         ++first[bin[i] + 1];
     }
@@ -444,6 +446,8 @@ class Table {
         const int D = static_cast<int>(directions.shape(0)), P = static_cast<int>(probabilities.size());
         require(static_cast<int>(directions.shape(1)) == width_, "directions need one slope for each column");
         require(static_cast<int>(out.shape(0)) == D && static_cast<int>(out.shape(1)) == P, "out has another size");
+        require(std::any_of(index_.data(), index_.data() + n_, [](int64_t row) { return row >= 0; }),
+                "no rows have no quantiles");
         nb::gil_scoped_release release;
         std::vector<double> values(static_cast<size_t>(D) * n_), weights, tile, own;
         for (const Part& part : plan(block_rows(width_ + D)).parts) {

@@ -1,0 +1,65 @@
+"""What is installed here, and whether compiled code is in use: what a report of a problem should tell."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from . import native
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn")
+
+
+def show_versions() -> None:
+    """Print versions, and whether and how compiled code is in use.
+
+    Examples
+    --------
+    >>> from bayesian_reticulum import show_versions
+    >>> show_versions()  # doctest: +ELLIPSIS
+    bayesian-reticulum: ...
+    python: ...
+    platform: ...
+    numpy: ...
+    scipy: ...
+    scikit-learn: ...
+    compiled code: ...
+    CPUs: ...
+    threads: ...
+    """
+    for name, value in _versions().items():
+        print(f"{name}: {value}")
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "bayesian-reticulum": _version("bayesian-reticulum"),
+        "python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "platform": platform.platform(),
+        **{name: _version(name) for name in _PACKAGES},
+        "compiled code": _compiled_code(),
+        "CPUs": str(_cpus()),
+        "threads": f"{inspect.signature(native.NativeRows).parameters['threads'].default} by default",
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _compiled_code() -> str:
+    if native.is_available():
+        return f"in use, instruction set {native.instruction_set}"
+    if native.instruction_set:
+        return "switched off by BAYESIAN_RETICULUM_NATIVE=0"
+    return f"not built ({native.import_error})"
+
+
+def _cpus() -> int:
+    """Those that this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

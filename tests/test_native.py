@@ -1,0 +1,391 @@
+"""Compiled code answers what NumPy answers: the same sums, and with any number of threads the same bits."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesian_reticulum import ReticulumClassifier, native
+from bayesian_reticulum.datasets import make_cross
+from bayesian_reticulum.families import DirichletCategorical, Family
+from bayesian_reticulum.native import NativeRows
+from bayesian_reticulum.objective import Effort, ascend, settle
+from bayesian_reticulum.rows import NumpyRows, gates
+from bayesian_reticulum.schema import Schema, identity_schema
+from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
+from plugins import FAMILIES, needs_compiled, trees
+
+if native.instruction_set:
+    from bayesian_reticulum import _native as native_module
+
+few = settings(max_examples=25)
+BOTH = (NumpyRows, NativeRows)
+SUMS = ("log_normalizer", "statistics", "gradient", "observed", "complete")
+# A long and a short double agree to this part of the sums that are made of them.
+TOLERANCE = 1e-10
+
+
+@dataclass
+class Problem:
+    """A table, what is known of its rows beside it, and what is asked of them."""
+
+    table: dict[str, Any]
+    family: Family
+    hyperplanes: Any
+    shape: Shape
+    statistics: Any
+    directions: Any
+    cuts: Any
+
+    def rows(self, rows_class, **changes):
+        return rows_class(**({"family": self.family} | self.table | changes))
+
+    @property
+    def edges(self):
+        """Rounded numbers, away from any row."""
+        return np.tile([-1.03, 0.011, 0.97], (len(self.directions), 1))
+
+    def answers(self, rows, *, views=2):
+        """What rows answer to each request that is compiled; of views from a leaf, too."""
+        both = [
+            rows.pass_(self.hyperplanes, self.shape, self.statistics, information=information)
+            for information in (True, False)
+        ]
+        out = {
+            "prior statistics": rows.prior_statistics(self.hyperplanes, self.shape),
+            "histogram": rows.histogram(self.directions, self.edges, self.cuts, self.statistics[0, 0]),
+            **{name: getattr(both[0], name) for name in SUMS},
+            **{f"{name} alone": getattr(both[1], name) for name in SUMS[:3]},
+        }
+        if rows._n:
+            out["quantiles"] = rows.quantiles(self.directions, np.array([0.0, 0.1, 0.5, 0.77, 1.0]))
+        if views and self.shape.n_splits:
+            for leaf in {0, self.shape.n_splits}:
+                view = rows.within(self.hyperplanes[0], self.shape, self.statistics[0], leaf)
+                out[f"rows in leaf {leaf}"] = np.array([view._n])
+                for name, answer in self.answers(view, views=views - 1).items():
+                    out[f"{name} in leaf {leaf}"] = answer
+        return out
+
+    @property
+    def precision(self):
+        """Part of a sum that rounding may change: more where exponents are large."""
+        table = self.table
+        design = table["schema"].design(table["X"])
+        T = self.family.row_statistics(design, table["targets"])
+        terms = (
+            np.abs(self.family.expected_parameters(self.statistics)) @ np.abs(T).max(axis=0),
+            np.abs(self.hyperplanes) @ np.abs(design).max(axis=1),
+            np.abs(table.get("_log_other", 0.0)),
+        )
+        return max(TOLERANCE, 64 * np.finfo(float).eps * sum(np.max(term, initial=0.0) for term in terms))
+
+
+def assert_same_answers(one, other, precision=TOLERANCE):
+    """Every sum differs by less than this part of the largest of its kind, or of one."""
+    assert one.keys() == other.keys()
+    for name, answer in one.items():
+        atol = precision * np.abs(answer).max(initial=1.0)
+        np.testing.assert_allclose(other[name], answer, rtol=0, atol=atol, err_msg=name)
+
+
+def laid_out(X, layout):
+    """The same cells in memory in another way."""
+    if layout == "Fortran":
+        return np.asfortranarray(X)
+    if layout == "strided":
+        wide = np.full((2 * X.shape[0], 3 * X.shape[1]), np.nan, dtype=X.dtype)
+        wide[::2, ::3] = X
+        return wide[::2, ::3]
+    if layout == "backwards":
+        return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
+    if layout == "records":
+        records = np.zeros(len(X), dtype=[("mark", "i1"), ("cells", X.dtype, X.shape[1:])])
+        records["cells"] = X
+        return records["cells"]
+    X = X.astype(X.dtype.newbyteorder()) if layout == "other byte order" else X.copy()
+    X.flags.writeable = layout != "read-only"
+    return X
+
+
+LAYOUTS = ["C", "Fortran", "strided", "backwards", "records", "other byte order", "read-only"]
+
+
+@st.composite
+def problems(draw, *, case=None):
+    """Random trees, tables in all layouts, some rows of them only, and some seen from a leaf."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    if case is None:
+        prior = draw(st.sampled_from([1e-3, 0.05, 0.5, 2.0]))
+        case = FAMILIES["two classes"]
+        k = draw(st.sampled_from([1, 2, 3, 4, 9, 40]))
+        family, targets = DirichletCategorical((prior,) * k), lambda n: rng.integers(k, size=n)
+    else:
+        family, targets = case.family, lambda n: case.draw_targets(rng, n)
+    n_features = case.n_features if family.uses_design else None
+    tree = draw(trees(max_splits=5, n_features=n_features))
+    n, c, d = draw(st.integers(1, 60)), draw(st.integers(1, 5)), tree.n_features
+    size = draw(st.sampled_from([0.1, 1.0, 1.0, 30.0, 1e3, 1e6]))
+    schema = Schema(
+        tuple("abc"[:d]), rng.normal(size=d), rng.uniform(0.5, 2, size=d), np.full(d, -2.0), np.full(d, 2.5)
+    )
+    X = (1.5 * rng.normal(size=(n, d))).astype(draw(st.sampled_from([np.float64, np.float32])))
+    y = targets(n)
+    table = {
+        "X": laid_out(X, draw(st.sampled_from(LAYOUTS))),
+        "targets": y,
+        "weights": rng.uniform(0.2, 3, size=n),
+        "schema": schema,
+    }
+    # Leaves that have seen some rows each; a few of them none, so that a small prior rules classes out.
+    T = family.row_statistics(schema.design(X), y)
+    shares = rng.dirichlet(np.full(tree.n_leaves, 0.3), size=(c, n)) * (rng.uniform(size=(c, 1, tree.n_leaves)) < 0.8)
+    statistics = np.einsum("cnl,nk->clk", shares, T)
+    if draw(st.booleans()):
+        chosen = np.flatnonzero(rng.uniform(size=n) < 0.7)
+        table |= {"_chosen": chosen, "weights": table["weights"][chosen]}
+    if draw(st.booleans()):
+        seen = len(table["weights"])
+        table["_log_reach"] = rng.choice([0.0, -1e-9, -0.5, -30.0, -800.0], size=seen)
+        table["_log_other"] = rng.choice(draw(st.sampled_from([[-3.0], [-1e6, -800.0, -3.0, 0.0, 500.0]])), size=seen)
+    width = d + 1
+    others = size * rng.normal(size=(c - 1, tree.n_splits, width))
+    directions = rng.normal(size=(draw(st.integers(1, 5)), width))
+    return Problem(
+        table=table,
+        family=family,
+        hyperplanes=np.concatenate([size * tree.hyperplanes[None], others]),
+        shape=tree.shape,
+        statistics=statistics,
+        directions=directions,
+        cuts=rng.normal(size=(draw(st.integers(1, 9)), width)),
+    )
+
+
+def test_the_compiled_core_is_there_where_it_is_expected_and_nowhere_else():
+    expected = os.environ.get("RETICULUM_EXPECT_NATIVE")
+    if not expected:
+        pytest.skip("RETICULUM_EXPECT_NATIVE says neither 0 nor 1")
+    assert bool(native.instruction_set) == (expected != "0"), f"instruction set: {native.instruction_set or 'none'}"
+
+
+@needs_compiled
+@given(problem=problems(), kept=st.sampled_from([native.KEPT_BYTES, 0]))
+def test_classes_have_the_same_sums(problem, kept):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "KEPT_BYTES", kept)
+        found = problem.answers(problem.rows(NativeRows))
+    assert_same_answers(problem.answers(problem.rows(NumpyRows)), found, problem.precision)
+
+
+@needs_compiled
+@pytest.mark.parametrize("case", FAMILIES.values(), ids=FAMILIES)
+@few
+@given(data=st.data())
+def test_every_family_has_the_same_sums(case, data):
+    problem = data.draw(problems(case=case))
+    statistics_alone = 8 * len(problem.table["weights"]) * problem.family.n_statistics
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "KEPT_BYTES", data.draw(st.sampled_from([native.KEPT_BYTES, statistics_alone, 0])))
+        found = problem.answers(problem.rows(NativeRows))
+    assert_same_answers(problem.answers(problem.rows(NumpyRows)), found, problem.precision)
+
+
+@needs_compiled
+@few
+@given(problem=problems())
+def test_thresholds_gain_the_same(problem):
+    # Whoever asks rounds to six digits.
+    scans = [
+        problem.rows(rows_class).scan(problem.directions, problem.edges, problem.cuts, problem.statistics[0, 0])
+        for rows_class in BOTH
+    ]
+    np.testing.assert_allclose(*scans, rtol=1e-9, atol=1e-8)
+
+
+def large_problem(family, targets, n):
+    """Rows enough for many threads, and a tree of seven splits."""
+    rng = np.random.default_rng(0)
+    tree = single_leaf(3)
+    for leaf in (0, 1, 0, 3, 2, 1, 4):
+        tree = split_leaf(tree, leaf, rng.normal(size=4))
+    X = rng.normal(size=(n, 3))
+    table = {"X": X, "targets": targets(rng, n), "weights": rng.uniform(0.2, 3, size=n), "schema": identity_schema(3)}
+    T = family.row_statistics(np.concatenate([np.ones((1, n)), X.T]), table["targets"])
+    statistics = np.stack([T[leaf :: tree.n_leaves].sum(axis=0) for leaf in range(tree.n_leaves)])
+    stack = np.stack([tree.hyperplanes, rng.normal(size=tree.hyperplanes.shape)])
+    directions, cuts = rng.normal(size=(3, 4)), rng.normal(size=(2, 4))
+    return Problem(table, family, stack, tree.shape, np.stack([statistics, statistics]), directions, cuts)
+
+
+@needs_compiled
+@pytest.mark.parametrize("name", ["seven classes", "counts"])
+def test_the_number_of_threads_does_not_change_a_bit(name, monkeypatch):
+    monkeypatch.setattr(native, "_FEWEST_GATES", 0)
+    case = FAMILIES[name]
+    problem = large_problem(case.family, case.draw_targets, 60_000)
+    alone = problem.answers(problem.rows(NativeRows), views=1)
+    for threads in (2, 3, 8):
+        together = problem.answers(problem.rows(NativeRows, threads=threads), views=1)
+        for answer, same in zip(alone.values(), together.values(), strict=True):
+            np.testing.assert_array_equal(answer, same)
+    assert_same_answers(problem.answers(problem.rows(NumpyRows), views=1), alone)
+
+
+@needs_compiled
+def test_threads_serve_views_as_well():
+    problem = large_problem(FAMILIES["seven classes"].family, FAMILIES["seven classes"].draw_targets, 50)
+    rows = problem.rows(NativeRows, threads=3)
+    assert rows.within(problem.hyperplanes[0], problem.shape, problem.statistics[0], 0)._threads == 3
+
+
+@needs_compiled
+@pytest.mark.parametrize("layout", ["C", "Fortran", "strided", "backwards"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_cells_are_read_where_they_are(layout, dtype, monkeypatch):
+    monkeypatch.setattr(native, "KEPT_BYTES", 0)
+    problem = large_problem(FAMILIES["seven classes"].family, FAMILIES["seven classes"].draw_targets, 100)
+    X = laid_out(problem.table["X"].astype(dtype), layout)
+    rows = problem.rows(NativeRows, X=X)
+    rows.prior_statistics(problem.hyperplanes, problem.shape)
+    # A copy would not know of this.
+    X[:] = -X
+    found = rows.prior_statistics(problem.hyperplanes, problem.shape)
+    expected = problem.rows(NumpyRows, X=X).prior_statistics(problem.hyperplanes, problem.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@needs_compiled
+@pytest.mark.parametrize("values", [[0.0, 1e-310], [0.0, 5e-324, 1.0], [-1e308, 1e308], [3.0, 3.0], [1.0]])
+def test_values_may_lie_as_near_or_as_far_as_they_like(values):
+    X, direction = np.array(values)[:, None], np.array([[0.0, 1.0]])
+    probabilities = np.array([0.0, 0.3, 0.5, 0.9, 1.0])
+    table = X, np.zeros(len(X), dtype=int), DirichletCategorical((0.5,)), np.ones(len(X)), identity_schema(1)
+    expected, found = (rows(*table).quantiles(direction, probabilities) for rows in BOTH)
+    np.testing.assert_array_equal(found, expected)
+
+
+@needs_compiled
+def test_no_rows_have_no_quantiles():
+    problem = large_problem(FAMILIES["two classes"].family, FAMILIES["two classes"].draw_targets, 20)
+    rows = problem.rows(NativeRows, _chosen=np.arange(0), weights=np.ones(0))
+    with pytest.raises(ValueError, match="no rows"):
+        rows.quantiles(problem.directions, np.array([0.5]))
+
+
+@needs_compiled
+def test_columns_may_have_the_smallest_units():
+    X = np.array([[0.0], [1e-310], [1e-310]])
+    schema = Schema.from_columns(X, np.ones(3), ("a",))
+    table = X, np.array([0, 1, 1]), DirichletCategorical((0.5, 0.5)), np.ones(3), schema
+    shape = split_leaf(single_leaf(1), 0, [0.0, 1.0]).shape
+    expected, found = (rows(*table).prior_statistics(np.array([[[0.0, 1.0]]]), shape) for rows in BOTH)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@needs_compiled
+@pytest.mark.parametrize("case", FAMILIES.values(), ids=FAMILIES)
+@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "moving"])
+def test_ascents_end_at_the_same_height(case, fixed):
+    rng = np.random.default_rng(0)
+    d, n = case.n_features, 120
+    X = rng.normal(size=(n, d))
+    targets = np.sort(case.draw_targets(rng, n))[np.argsort(np.argsort(X[:, 0] + 0.3 * rng.normal(size=n)))]
+    table = X, targets, case.family, rng.uniform(0.5, 2, size=n), identity_schema(d)
+    tree = split_leaf(split_leaf(single_leaf(d), 0, rng.normal(size=d + 1)), 1, rng.normal(size=d + 1))
+    start = np.stack([tree.hyperplanes, rng.normal(size=tree.hyperplanes.shape)])
+    if fixed:
+        stacks = [settle(rows(*table), tree.shape, start, np.ones((2, 2)), tolerance=1e-9) for rows in BOTH]
+    else:
+        effort = Effort(tolerance=1e-7, rounds=4, max_passes=300)
+        stacks = [ascend(rows(*table), tree.shape, start, np.ones((2, 2)), effort=effort) for rows in BOTH]
+    one, other = stacks
+    np.testing.assert_allclose(other.log_evidence, one.log_evidence, rtol=1e-7, atol=1e-5)
+    np.testing.assert_allclose(other.prices, one.prices, atol=1e-3)
+
+
+@needs_compiled
+@few
+@given(problem=problems(), q=st.integers(0, 4), threads=st.integers(1, 3))
+def test_predictions_are_means_by_membership(problem, q, threads):
+    X, schema = problem.table["X"], problem.table["schema"]
+    tree = problem.hyperplanes[0]
+    expected = np.exp(gates(tree[None], problem.shape, schema.design(X)).log_membership[0]).T
+    values = np.random.default_rng(0).normal(size=(problem.shape.n_leaves, q)) if q else None
+    out = np.empty((len(X), q or problem.shape.n_leaves))
+    units = schema.center, schema.scale, schema.low, schema.high
+    native_module.predict(native._readable(X), *units, tree, problem.shape.children, values, threads, out)
+    np.testing.assert_allclose(out, expected if values is None else expected @ values, atol=10 * problem.precision)
+
+
+def wrong(message, **changes):
+    return pytest.param(message, changes, id=next(iter(changes)))
+
+
+@needs_compiled
+@pytest.mark.parametrize(
+    ("message", "changes"),
+    [
+        wrong("float32 or float64", X=np.zeros((8, 1), dtype=int)),
+        wrong("outside of X", index=np.arange(8) + 1),
+        wrong("must be padded", index=np.arange(7)),
+        wrong("hold all rows", segments=np.array([0, 0])),
+        wrong("out of range", codes=np.array([2], dtype=np.int32)),
+        wrong("a weight", weights=np.ones(7)),
+        wrong("a reach", log_reach=np.ones(7), log_other=np.ones(8)),
+        wrong("belong together", log_other=np.ones(8)),
+        wrong("statistics", statistics=np.ones((2, 7))),
+        wrong("number of columns", center=np.zeros(2), scale=np.ones(2), low=np.zeros(2), high=np.ones(2)),
+        wrong("equally long", scale=np.ones(2)),
+    ],
+)
+def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, changes):
+    table = {
+        "X": np.zeros((8, 1)),
+        "index": np.arange(8),
+        "segments": np.array([0, 8]),
+        "codes": np.array([0], dtype=np.int32),
+        "k": 2,
+        "statistics": None,
+        "weights": np.ones(8),
+        "mass": np.ones(8),
+        "log_reach": None,
+        "log_other": None,
+        "center": np.zeros(1),
+        "scale": np.ones(1),
+        "low": np.zeros(1),
+        "high": np.ones(1),
+        "keep": True,
+    }
+    native_module.Table(*table.values())
+    with pytest.raises(ValueError, match=message):
+        native_module.Table(*(table | changes).values())
+
+
+@needs_compiled
+@pytest.mark.parametrize("children", [[[0, -1]], [[1, -1]], [[-1, -3]]])
+def test_children_that_form_no_tree_are_refused(children):
+    problem = large_problem(FAMILIES["two classes"].family, FAMILIES["two classes"].draw_targets, 20)
+    with pytest.raises(ValueError, match="do not form a tree"):
+        problem.rows(NativeRows).prior_statistics(problem.hyperplanes[:, :1], Shape(np.array(children)))
+
+
+def test_the_environment_switches_compiled_code_off(monkeypatch):
+    monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", "0")
+    assert not native.is_available()
+    monkeypatch.delenv("BAYESIAN_RETICULUM_NATIVE")
+    assert native.is_available() == bool(native.instruction_set)
+
+
+@needs_compiled
+def test_the_same_tree_grows_on_either_rows(monkeypatch):
+    X, y, _ = make_cross(400, random_state=0)
+    one = ReticulumClassifier(random_state=0).fit(X, y)
+    monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", "0")
+    other = ReticulumClassifier(random_state=0).fit(X, y)
+    assert one.model_.tree.n_leaves == other.model_.tree.n_leaves
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-3)
