@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import CodedFamily, DirichletCategorical, Family, unpacked
-from .rows import KEPT_BYTES, NEGLIGIBLE_SHARE, QUANTILE_FLOATS, NumpyRows, Pass
+from .rows import KEPT_BYTES, QUANTILE_FLOATS, NumpyRows, Pass
 from .schema import Schema
 from .tree import Floats, Integers, Shape, Tree
 
@@ -178,7 +178,7 @@ class NativeRows(NumpyRows):
             shape.children,
             np.ascontiguousarray(self.family.expected_parameters(statistics)[None]),
             leaves[0] if len(leaves) == 1 else -1,
-            float(np.log(NEGLIGIBLE_SHARE)),
+            self._log_negligible,
             self._threads_for(shape.n_splits),
         )
         views = []

@@ -34,7 +34,7 @@ _PRODUCT_FLOATS = 1 << 19
 # Values along directions that may be held at once for their quantiles.
 QUANTILE_FLOATS = 1 << 21
 # A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
-NEGLIGIBLE_SHARE = 1e-3
+_NEGLIGIBLE_SHARE = 1e-3
 
 
 def scan_family(family: Family) -> Family:
@@ -529,11 +529,16 @@ class NumpyRows:
             for own, leaf in zip(parts, leaves, strict=True):
                 log_other = np.logaddexp(before[leaf], after[leaf + 1])
                 share = np.maximum(log_reach[leaf], joint[leaf] - np.logaddexp(joint[leaf], log_other))
-                seen = np.flatnonzero(share > np.log(NEGLIGIBLE_SHARE))
+                seen = np.flatnonzero(share > self._log_negligible)
                 own.append((part.start + seen, log_reach[leaf, seen], log_other[seen]))
         return [
             cast("tuple[Integers, Floats, Floats]", tuple(map(np.concatenate, zip(*p, strict=True)))) for p in parts
         ]
+
+    @property
+    def _log_negligible(self) -> float:
+        with np.errstate(divide="ignore"):
+            return float(np.log(_NEGLIGIBLE_SHARE))
 
     def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
         expected = self.family.expected_parameters(statistics)

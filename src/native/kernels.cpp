@@ -132,6 +132,14 @@ void add_curvatures(const double* left, int rows, int n, const double* design, i
     for (; r < rows; ++r) curvature_rows<1>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
 }
 
+// Stands for the log of 0, and does not spread as an infinity would.
+constexpr double kLogOfNothing = -1e308;
+
+inline Vec log_of_sum(Vec a, Vec b) {
+    const Vec top = larger(a, b);
+    return top + log(1.0 + exp(smaller(a, b) - top));
+}
+
 bool any_above(Vec values, double limit) {
     for (int lane = 0; lane < kLanes; ++lane)
         if (values[lane] > limit) return true;
@@ -218,7 +226,7 @@ void joints_from_logs(int leaves, const Block& block, const double* say, const d
     const int n = block.n;
     for (int b = 0; b < n; b += kLanes) {
         const Vec reach = block.log_reach ? load(block.log_reach + b) : Vec{};
-        Vec top = block.log_other ? load(block.log_other + b) : all(-1e308);
+        Vec top = block.log_other ? load(block.log_other + b) : all(kLogOfNothing);
         for (int leaf = 0; leaf < leaves; ++leaf) {
             const Vec likelihood = say ? load(say + int64_t{leaf} * n + b) : all(code_say[leaf]);
             const Vec joint = load(member + int64_t{leaf} * n + b) + reach + likelihood;
@@ -463,25 +471,23 @@ void leaf_views(const Trees& trees, const Beliefs& beliefs, const Block& block, 
     log_parts(trees, beliefs, block, activation, reach, member, joint);
     for (int b = 0; b < n; b += kLanes) {
         const Vec log_reach = block.log_reach ? load(block.log_reach + b) : Vec{};
-        Vec top = block.log_other ? load(block.log_other + b) : all(-1e308);
         for (int leaf = 0; leaf < leaves; ++leaf) {
             const int64_t at = int64_t{leaf} * n + b;
             const Vec share = load(member + at) + log_reach;
             store(member + at, share);
             store(joint + at, load(joint + at) + share);
-            top = larger(top, load(joint + at));
         }
         // Sums from either side leave a leaf out without taking it from the whole, which would cost digits.
-        Vec sum_before = block.log_other ? exp(load(block.log_other + b) - top) : Vec{};
+        Vec sum_before = block.log_other ? load(block.log_other + b) : all(kLogOfNothing);
         for (int leaf = 0; leaf < leaves; ++leaf) {
             store(before + int64_t{leaf} * n + b, sum_before);
-            sum_before += exp(load(joint + int64_t{leaf} * n + b) - top);
+            sum_before = log_of_sum(sum_before, load(joint + int64_t{leaf} * n + b));
         }
-        Vec sum_after = {};
+        Vec sum_after = all(kLogOfNothing);
         for (int leaf = leaves - 1; leaf >= 0; --leaf) {
             const int64_t at = int64_t{leaf} * n + b;
-            store(others + at, top + log(larger(load(before + at) + sum_after, all(1e-300))));
-            sum_after += exp(load(joint + at) - top);
+            store(others + at, log_of_sum(load(before + at), sum_after));
+            sum_after = log_of_sum(sum_after, load(joint + at));
         }
     }
 }
@@ -502,17 +508,15 @@ void likelihoods_below(const Trees& trees, const Beliefs& beliefs, const Block& 
         const double* first = pair[0] >= 0 ? below + pair[0] * n : say + ~pair[0] * n;
         const double* second = pair[1] >= 0 ? below + pair[1] * n : say + ~pair[1] * n;
         for (int b = 0; b < n; b += kLanes) {
-            const Vec one = load(first + b), other = load(second + b), top = larger(one, other);
-            store(below + int64_t{split} * n + b, top + log(1.0 + exp(smaller(one, other) - top)));
+            store(below + int64_t{split} * n + b, log_of_sum(load(first + b), load(second + b)));
         }
     }
     const double* whole = m ? below : say;
     for (int b = 0; b < n; b += kLanes) {
         Vec log_total = load(whole + b);
         if (block.log_other) {
-            const Vec own = log_total + load(block.log_reach + b), other = load(block.log_other + b);
-            const Vec top = larger(own, other);
-            log_total = top + log(1.0 + exp(smaller(own, other) - top)) - load(block.log_reach + b);
+            const Vec reached = load(block.log_reach + b);
+            log_total = log_of_sum(log_total + reached, load(block.log_other + b)) - reached;
         }
         store(total + b, log_total);
     }
