@@ -494,5 +494,7 @@ def least_gains(rows: Rows, state: State) -> Floats:
 
 def log_bayes_factors(rows: Rows, state: State) -> Floats:
     """For each split the log evidence of the tree less that of the tree with the split collapsed into a leaf."""
-    without = [collapsed(rows, state, split, tolerance=1e-6).log_evidence for split in range(state.tree.n_splits)]
+    # Of many rows no one wants to know it to so many digits.
+    tolerance = 1e-9 * max(1.0, rows.n_rows / 1000) ** 2
+    without = [collapsed(rows, state, split, tolerance).log_evidence for split in range(state.tree.n_splits)]
     return state.log_evidence - np.array(without, dtype=np.float64)
