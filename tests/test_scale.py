@@ -1,0 +1,162 @@
+"""What many rows and many splits are handled with: samples, views of all leaves, pruning at a glance, threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor, growth, native
+from bayesian_reticulum.datasets import make_cross, make_sphere
+from bayesian_reticulum.families import DirichletCategorical
+from bayesian_reticulum.native import NativeRows
+from bayesian_reticulum.objective import collapsed, evaluated, least_gains
+from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.schema import identity_schema
+from bayesian_reticulum.tree import single_leaf, split_leaf
+from plugins import BACKENDS, FAMILIES, needs_compiled, trees
+
+few = settings(max_examples=25)
+seeds = st.integers(0, 2**32 - 1)
+each_backend = pytest.mark.parametrize("rows_class", BACKENDS)
+family = DirichletCategorical((0.5, 0.5))
+
+
+def make_rows(rows_class, rng, n, d):
+    X = rng.normal(size=(n, d))
+    return rows_class(X, rng.integers(2, size=n), family, rng.uniform(0.5, 2, size=n), identity_schema(d))
+
+
+@each_backend
+@few
+@given(tree=trees(min_splits=1, max_splits=6), seed=seeds, n=st.integers(1, 60))
+def test_the_view_of_each_leaf_is_that_within_it(rows_class, tree, seed, n):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rows_class, rng, n, tree.n_features)
+    statistics = rng.gamma(1.0, 4.0, size=(tree.n_leaves, 2))
+    for leaf, view in enumerate(rows.views(tree.hyperplanes, tree.shape, statistics)):
+        alone = rows.within(tree.hyperplanes, tree.shape, statistics, leaf)
+        np.testing.assert_array_equal(view._chosen, alone._chosen)
+        np.testing.assert_allclose(view._log_reach, alone._log_reach, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(view._log_other, alone._log_other, rtol=1e-12, atol=1e-12)
+
+
+@each_backend
+@few
+@given(tree=trees(min_splits=1, max_splits=6), seed=seeds, n=st.integers(1, 60), name=st.sampled_from(sorted(FAMILIES)))
+def test_what_is_said_below_the_root_is_the_normalizer(rows_class, tree, seed, n, name):
+    case = FAMILIES[name]
+    rng = np.random.default_rng(seed)
+    d = case.n_features if case.family.uses_design else tree.n_features
+    tree = split_leaf(single_leaf(d), 0, rng.normal(size=d + 1))
+    X, targets = rng.normal(size=(n, d)), case.draw_targets(rng, n)
+    rows = rows_class(X, targets, case.family, rng.uniform(0.5, 2, size=n), identity_schema(d))
+    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
+    at = rows.pass_(tree.hyperplanes[None], tree.shape, statistics[None])
+    sums, new_statistics = rows.likelihoods_below(tree.hyperplanes, tree.shape, statistics)
+    size = np.abs(at.log_normalizer[0]) + 1
+    assert sums[0] == pytest.approx(at.log_normalizer[0], abs=1e-9 * size)
+    np.testing.assert_allclose(new_statistics, at.statistics[0], rtol=1e-9, atol=1e-9)
+
+
+@each_backend
+@few
+@given(tree=trees(min_splits=1, max_splits=5), seed=seeds, n=st.integers(5, 60))
+def test_collapsing_gains_no_less_than_is_said_at_a_glance(rows_class, tree, seed, n):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rows_class, rng, n, tree.n_features)
+    state = evaluated(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
+    for split, gain in enumerate(least_gains(rows, state)):
+        smaller = collapsed(rows, state, split, tolerance=1e-9)
+        # Prices of the other splits are held at a glance.
+        kept = np.isin(tree.ids, smaller.tree.ids)
+        change = smaller.prices.sum() - state.prices[kept].sum()
+        assert smaller.log_evidence - state.log_evidence + change >= gain - 1e-6
+
+
+@each_backend
+def test_a_sample_is_the_same_in_any_order_and_for_repeats(rows_class):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 3)), rng.integers(2, size=3000)
+    times = rng.integers(1, 3, size=3000)
+    repeats, order = np.repeat(np.arange(3000), times), rng.permutation(3000)
+
+    def sample(X, y, weights):
+        part = rows_class(X, y, family, weights.astype(float), identity_schema(3)).sampled(500)
+        return part, {tuple(row) for row in X[part._chosen]}
+
+    one, cells = sample(X, y, times)
+    assert 300 < one.n_rows < 700
+    assert sample(X[order], y[order], times[order])[1] == cells
+    repeated, same_cells = sample(X[repeats], y[repeats], np.ones(len(repeats)))
+    # Repeats are more rows, so that fewer of them are taken; those that are come with all of their repeats.
+    assert same_cells <= cells
+    assert repeated.weight == times[[tuple(row) in same_cells for row in X]].sum()
+    assert one.sampled(400) is one
+
+
+@each_backend
+def test_rows_that_are_nearly_all_repeats_are_not_sampled(rows_class):
+    X = np.repeat([[0.0], [-0.0], [1.0], [2.0]], 1000, axis=0)
+    y = np.tile([0, 1], 2000)
+    rows = rows_class(X, y, family, np.ones(4000), identity_schema(1))
+    assert rows.sampled(100) is rows
+
+
+@needs_compiled
+def test_rows_in_another_arrangement_have_the_same_sums(monkeypatch):
+    monkeypatch.setattr(native, "_FEWEST_ARRANGED", 100)
+    rng = np.random.default_rng(0)
+    tree = single_leaf(4)
+    for _ in range(24):
+        tree = split_leaf(tree, int(rng.integers(tree.n_leaves)), 40 * rng.normal(size=5))
+    rows, reference = (make_rows(cls, np.random.default_rng(1), 5000, 4) for cls in (NativeRows, NumpyRows))
+    arranged = rows.arranged(tree.hyperplanes, tree.shape)
+    assert not np.array_equal(arranged._chosen, np.arange(5000))
+    np.testing.assert_array_equal(np.sort(arranged._chosen), np.arange(5000))
+    statistics = rng.gamma(2.0, 20.0, size=(1, tree.n_leaves, 2))
+    expected = reference.pass_(tree.hyperplanes[None], tree.shape, statistics, information=True)
+    for some in (rows, arranged):
+        at = some.pass_(tree.hyperplanes[None], tree.shape, statistics, information=True)
+        for name in ("log_normalizer", "statistics", "gradient", "observed", "complete"):
+            # Subtrees that hardly a row of a block reaches are skipped: 1e-13 of each row at most.
+            sums = getattr(expected, name)
+            np.testing.assert_allclose(getattr(at, name), sums, rtol=0, atol=1e-10 * np.abs(sums).max(), err_msg=name)
+
+
+@each_backend
+def test_growth_on_samples_finds_what_growth_on_all_rows_finds(rows_class, monkeypatch):
+    X, y, _ = make_sphere(4000, random_state=0)
+    rows = rows_class(X, y, family, np.ones(len(y)), identity_schema(2))
+    found = []
+    for first, sample, parts in ((1 << 20, 1 << 20, 1), (500, 400, 2)):
+        monkeypatch.setattr(growth, "_FIRST_SAMPLE", first)
+        monkeypatch.setattr(growth, "_SAMPLE", sample)
+        assert len(list(growth._samples(rows))) == parts
+        events = growth.iterate_growth(rows, growth.Policy(patience=4), np.random.default_rng(0))
+        while True:
+            try:
+                next(events)
+            except StopIteration as end:
+                found.append(end.value[0])
+                break
+    whole, sampled = found
+    assert sampled.log_evidence > whole.log_evidence - 0.03 * abs(whole.log_evidence)
+
+
+@pytest.mark.parametrize("estimator", [ReticulumClassifier(), ReticulumRegressor(leaf="constant")])
+def test_threads_do_not_change_a_bit(estimator, monkeypatch):
+    monkeypatch.setattr(native, "_FEWEST_GATES", 1)
+    X, y, _ = make_cross(500, random_state=0)
+    estimator.set_params(random_state=0, n_restarts=2, patience=2)
+    one, two = (estimator.set_params(n_jobs=n_jobs).fit(X, y).model_ for n_jobs in (None, 2))
+    np.testing.assert_array_equal(one.tree.hyperplanes, two.tree.hyperplanes)
+    np.testing.assert_array_equal(one.statistics, two.statistics)
+    assert one.log_evidence == two.log_evidence
+    np.testing.assert_array_equal(one.predict_mean(X), two.predict_mean(X, threads=2))
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "all", True])
+def test_numbers_of_threads_that_make_no_sense_are_refused(n_jobs):
+    X, y, _ = make_cross(20, random_state=0)
+    with pytest.raises(ValueError, match=r"n_jobs must be None or a whole number other than 0; got"):
+        ReticulumClassifier(n_jobs=n_jobs).fit(X, y)
