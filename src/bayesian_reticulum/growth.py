@@ -477,7 +477,8 @@ def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -
     """Candidates from scanned cuts and from looking one level ahead, each fitted with the rest of the tree held."""
     statistics = site.state.statistics[site.leaf]
     sample = view.sampled(_SAMPLE)
-    directions = _directions(sample, statistics, policy, rng)
+    directions, n_varying = _directions(sample, statistics, policy, rng)
+    precision = _WEAK_PRECISION * max(1, n_varying - 1)
     if not len(directions):
         return
     quantiles = sample.quantiles(directions, np.arange(_BINS + 1) / _BINS)
@@ -494,19 +495,19 @@ def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -
         return
     if _fits(site, _CUT, policy):
         cuts = _cut(grid, np.arange(len(directions)), best_edge)[ranking[: _n_branches(directions)]]
-        yield _fit_branches(view, sample, "cut", _CUT, _STIFFNESS * cuts[:, None])
+        yield _fit_branches(view, sample, precision, "cut", _CUT, _STIFFNESS * cuts[:, None])
     if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
-        yield _fit_branches(view, sample, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
+        yield _fit_branches(view, sample, precision, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
     if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
         scanned = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
         narrow = grid._replace(directions=directions[scanned], edges=edges[scanned], empty=grid.empty[scanned])
         started = _look_ahead(narrow, policy, rng)
         if len(started):
-            yield _fit_branches(view, sample, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
+            yield _fit_branches(view, sample, precision, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
 
 
-def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.Generator) -> Floats:
-    """Directions (D, d + 1) to scan, each with unit spread over the rows in view.
+def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.Generator) -> tuple[Floats, int]:
+    """Directions (D, d + 1) to scan, each with unit spread over the rows in view, and how many columns vary there.
 
     The features, random directions, and those along which the targets vary most, with and without regard to how the
     features vary together.
@@ -527,7 +528,7 @@ def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.G
     size = np.einsum("ij,ij->i", slopes, slopes)
     moving = variance > 1e-12 * np.maximum(size, 1e-12)
     slopes = slopes[moving] / np.sqrt(variance[moving, None])
-    return np.column_stack([np.zeros(len(slopes)), slopes])
+    return np.column_stack([np.zeros(len(slopes)), slopes]), int((np.diagonal(covariance) > 1e-12).sum())
 
 
 def _scan(grid: Grid, cuts: Floats) -> Floats:
@@ -577,10 +578,9 @@ def _root_statistics(grid: Grid, roots: Floats) -> Floats:
     return grid.view.histogram(nowhere, np.zeros((1, 0)), roots, grid.statistics)[:, :, 0, 0]
 
 
-def _fit_branches(view: Rows, sample: Rows, kind: str, shape: Shape, started: Floats) -> Branches:
+def _fit_branches(view: Rows, sample: Rows, precision: float, kind: str, shape: Shape, started: Floats) -> Branches:
     """Fit candidates side by side; after each of two looks, at a sample of the rows, only the better half goes on."""
-    c, m, width = started.shape
-    precisions = np.full((c, m), _WEAK_PRECISION * max(1, width - 2))
+    precisions = np.full(started.shape[:2], precision)
     stack = _ascend_in_parts(sample, shape, started, precisions, None, _FIRST_LOOK)
     for rows, effort in ((sample, _SECOND_LOOK), (view, _LOCAL)):
         better = np.argsort(-np.round(stack.log_evidence, 6), kind="stable")[: max(1, (len(stack) + 1) // 2)]
