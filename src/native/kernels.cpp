@@ -586,12 +586,18 @@ void histogram(const Grid& grid, const Block& block, int k, const double* mass, 
     }
 }
 
+// What is left of a whole without a part: nothing, where only their rounding is left.
+inline Vec remainder(Vec whole, Vec part) {
+    const Vec left = whole - part;
+    return left > 1e-12 * whole ? left : Vec{};
+}
+
 // Log evidence, up to that of no rows, of counts (k, stride) with a Dirichlet prior.
 inline Vec log_beta(const double* counts, int stride, const double* others, int k, const double* prior) {
     Vec total = {}, out = {};
     for (int code = 0; code < k; ++code) {
         Vec count = load(counts + int64_t{code} * stride);
-        if (others) count = larger(load(others + int64_t{code} * stride) - count, Vec{});
+        if (others) count = remainder(load(others + int64_t{code} * stride), count);
         count += prior[code];
         total += count;
         out += log_gamma(count);
@@ -611,9 +617,12 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
     for (int bin = 0; bin < bins; ++bin)
         for (int64_t cell = 0; cell < cells; ++cell) total[cell] += histogram[bin * cells + cell];
     // The first group holds everything: what is right of a cut is what is not left of it.
-    for (int code = 0; code < k; ++code)
-        for (int group = 0; group < size; ++group)
-            right_total[int64_t{code} * size + group] = total[int64_t{code} * size] - total[int64_t{code} * size + group];
+    const auto subtract = [&](const double* counts, double* right) {
+        for (int code = 0; code < k; ++code)
+            for (int64_t at = int64_t{code} * size; at < int64_t{code + 1} * size; at += kLanes)
+                store(right + at, remainder(all(counts[int64_t{code} * size]), load(counts + at)));
+    };
+    subtract(total, right_total);
     Vec prior_sum = {}, base = {};
     for (int code = 0; code < k; ++code) {
         prior_sum += prior[code];
@@ -623,10 +632,7 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
     for (int edge = 0; edge < edges; ++edge) {
         const double* bin = histogram + int64_t{edge} * cells;
         for (int64_t cell = 0; cell < cells; ++cell) below[cell] += bin[cell];
-        for (int code = 0; code < k; ++code)
-            for (int group = 0; group < size; ++group)
-                right_below[int64_t{code} * size + group] =
-                    below[int64_t{code} * size] - below[int64_t{code} * size + group];
+        subtract(below, right_below);
         for (int group = 0; group < size; group += kLanes) {
             for (int side = 0; side < 2; ++side) {
                 const double* own_total = (side ? right_total : total) + group;

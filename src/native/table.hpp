@@ -9,11 +9,13 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -34,13 +36,16 @@ constexpr int64_t kBlockFloats = int64_t{1} << 16;
 // Rows that one thread works on before it adds up what it has. Fixed, so that sums do not depend on threads.
 constexpr int64_t kChunkRows = 2048;
 
+// The best that the processor can run or, if the environment names one, that one, should the processor run it.
 inline const Kernels& best_kernels() {
 #if defined(RETICULUM_X86_LEVELS)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+    const char* named = std::getenv("BAYESIAN_RETICULUM_INSTRUCTIONS");
+    const auto wanted = [&](const char* name) { return !named || std::string(named) == name; };
+    if (wanted("v4") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return v4_kernels;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return v3_kernels;
+    if ((wanted("v3") || wanted("v4")) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return v3_kernels;
 #endif
     return baseline_kernels;
 }
