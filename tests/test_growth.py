@@ -7,7 +7,7 @@ import pytest
 
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.growth import MINIMAL_GAIN, Policy, _exchanged, iterate_growth
+from bayesian_reticulum.growth import MINIMAL_GAIN, Policy, Site, _attempt, _bent, _exchanged, iterate_growth
 from bayesian_reticulum.history import History
 from bayesian_reticulum.objective import evaluated
 from bayesian_reticulum.rows import NumpyRows, gates
@@ -270,6 +270,28 @@ def test_crossing_splits_with_their_levels_exchanged_make_the_same_fields():
 def test_a_split_with_a_leaf_below_it_has_no_levels_to_exchange():
     tree = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 1.0, 0.0]), 0, [0.0, 0.0, 1.0])
     assert [len(_exchanged(tree, split)) for split in range(2)] == [0, 0]
+
+
+@pytest.mark.parametrize("split", range(3))
+def test_a_split_without_a_direction_is_not_exchanged(split):
+    first, second = [0.3, 0.6, 0.8], [-0.1, 0.8, -0.6]
+    tree = split_leaf(split_leaf(split_leaf(single_leaf(2), 0, first), 0, second), 2, second)
+    hyperplanes = tree.hyperplanes.copy()
+    hyperplanes[split] = 0.0
+    assert _exchanged(Tree(hyperplanes, tree.shape, tree.ids), 0).shape == (0, 3, 3)
+
+
+def test_a_split_without_a_direction_is_not_bent():
+    rows = make_rows(*make_ripley(50, random_state=0)[:2])
+    state = evaluated(rows, split_leaf(single_leaf(2), 0, [0.0, 0.0, 0.0]), np.ones(1))
+    assert _bent(rows, Site(state, 1, np.empty((0, 3, 3))), 1) is None
+
+
+def test_a_leaf_that_no_row_reaches_is_not_split():
+    rows = make_rows(*make_ripley(50, random_state=0)[:2])
+    state = evaluated(rows, split_leaf(single_leaf(2), 0, [1e4, 1.0, 0.0]), np.ones(1))
+    site = Site(state, 1, np.empty((0, 3, 3)))
+    assert _attempt(rows, state, site, Policy(), np.random.default_rng(0), 1) == (None, (), [])
 
 
 def test_seeds_agree_on_the_order_of_crossing_splits():

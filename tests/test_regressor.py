@@ -3,6 +3,7 @@
 import pickle
 import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -111,6 +112,13 @@ def test_the_printed_equation_brings_out_the_prediction():
     assert by_hand == pytest.approx(float(model.predict([[2005.0]])[0]), abs=0.005)
 
 
+def test_the_printed_equation_has_a_slope_for_each_feature_in_its_own_units():
+    X, y = line(noise=0.01)
+    words = str(fit(X * [1.0, 100.0, 0.01], y, max_splits=0, leaf="linear").model_)
+    slopes = re.search(r"y = \S+ \+ (\S+) x1 \+ (\S+) x0 - (\S+) x2 ±", words).groups()
+    np.testing.assert_allclose([float(slope) for slope in slopes], [0.02, 1.0, 100.0], rtol=0.02)
+
+
 def test_importances_share_out_what_splits_and_slopes_gain():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 3))
@@ -120,6 +128,77 @@ def test_importances_share_out_what_splits_and_slopes_gain():
     assert model.feature_importances_[0] > 0.9
     model = fit(*step())
     assert model.feature_importances_[0] > 0.9
+
+
+# What leaves believe of slopes
+
+
+def test_slopes_of_features_that_matter_more_are_believed_to_be_larger():
+    X, y = line(2000)
+    basis = fit(np.column_stack([X, X[:, :1] ** 2]), y, leaf="linear", max_splits=0).model_.family.basis
+    sizes = np.diag(basis)
+    np.testing.assert_array_equal(basis, np.diag(sizes))
+    assert (sizes**2).mean() == pytest.approx(1)
+    # Slopes of 1, 2, 1 and 0, and a tenth of the largest for what may matter in a leaf alone.
+    np.testing.assert_allclose(sizes / sizes[1], np.array([0.6, 1.1, 0.6, 0.1]) / 1.1, atol=0.03)
+
+
+def test_of_many_features_all_directions_have_their_size_of_slopes():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 70))
+    slopes = np.where(np.arange(70) < 10, 1.0, 0.2)
+    y = X @ slopes + 0.1 * rng.standard_normal(2000)
+    basis = fit(X, y, leaf="linear", max_splits=0).model_.family.basis
+    sizes = np.linalg.norm(basis, axis=0)
+    # The last stands for seven features.
+    expected = np.concatenate([np.full(10, 1.0), np.full(53, 0.2), [0.2 * np.sqrt(7)]]) + 0.1
+    np.testing.assert_allclose(sizes / sizes[0], expected / 1.1, atol=0.05)
+    assert (sizes**2).mean() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("n", [40, 100])
+def test_features_that_do_not_matter_cost_little(n):
+    errors, covered = np.empty((2, 2, 8))
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((500, 20))
+        truth = X[:, :2] @ [2.0, -1.0]
+        y = truth + 0.5 * rng.standard_normal(500)
+        alike = NormalLinear(n_slopes=20, center=y[:n].mean(), scale=y[:n].std())
+        for place, leaf in enumerate(("linear", alike)):
+            model = fit(X[:n], y[:n], leaf=leaf, max_splits=0)
+            errors[place, seed] = np.sqrt(((model.predict(X[n:]) - truth[n:]) ** 2).mean())
+            lower, upper = model.predict_distribution(X[n:]).interval(0.9)
+            covered[place, seed] = ((lower < y[n:]) & (y[n:] < upper)).mean()
+    assert (errors[0] < errors[1]).all()
+    assert errors[0].mean() < 0.75 * errors[1].mean()
+    # That the same rows say which slopes are large and how large they are does not make intervals too narrow.
+    np.testing.assert_allclose(covered.mean(axis=1), 0.9, atol=0.04)
+
+
+def test_targets_without_a_slope_say_nothing_of_relevance():
+    X = np.array(list(product([-1.0, 0.1, 0.9], repeat=3)))
+    X, bumps = X - X.mean(axis=0), (X[:, 0] > 0) * (X[:, 1] > 0) + 0.1 * X[:, 2]
+    line_through_bumps = np.column_stack([np.ones(27), X])
+    bumps -= line_through_bumps @ np.linalg.lstsq(line_through_bumps, bumps, rcond=None)[0]
+    for y in (np.ones(27), bumps):
+        basis = fit(X, y, leaf="linear", max_splits=0).model_.family.basis
+        np.testing.assert_allclose(basis, np.eye(3), atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 5, 60])
+@pytest.mark.parametrize("d", [10, 80])
+def test_sizes_of_slopes_follow_weights_as_they_do_repeats(n, d):
+    rng = np.random.default_rng(0)
+    X, y, times = rng.standard_normal((n, d)), rng.standard_normal(n), rng.integers(1, 4, size=n)
+    X[:, 3] = X[:, 4] = X[:, 5]
+    X[:, 6] = 1.0
+    settings = {"leaf": "linear", "max_splits": 0}
+    weighted = fit(X, y, times, **settings).model_.family.basis
+    repeated = fit(np.repeat(X, times, axis=0), np.repeat(y, times), **settings).model_.family.basis
+    np.testing.assert_allclose(weighted @ weighted.T, repeated @ repeated.T, atol=1e-7)
+    if d == 10:
+        np.testing.assert_allclose(np.diag(weighted)[3:5], np.diag(weighted)[5])
 
 
 # What must not matter

@@ -46,6 +46,8 @@ _LARGEST_TARGET = 1e150
 _FARTHEST_TARGET = 100.0
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
 _MOST_SLOPES = 64
+# Relevance to linear leaves that each feature has, over the largest slope on all rows.
+_LEAST_RELEVANCE = 0.1
 # Standard deviations beyond the tails of a feature up to which linear leaves follow it: in the tails themselves a line
 # would have a bend that is not in the data.
 _LINEAR_MARGIN = 2.0
@@ -225,7 +227,7 @@ class _Adaptive(_Estimator):
         if _is_wide(table.X) and not table.family.uses_design:
             rows, basis = rows.narrowed()
         if linear:
-            rows = rows.believing(_linear(rows))
+            rows = rows.believing(_linear(rows, narrowed=basis is not None))
 
         def growth(restart: int, rng: np.random.Generator) -> _Grown | None:
             label = f"[{type(self).__name__}] {f'{kind} leaves, ' if kind else ''}"
@@ -251,8 +253,8 @@ class _Adaptive(_Estimator):
         grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
         fitted = replace(state, tree=widened(state.tree))
         family = rows.family
-        if basis is not None and isinstance(family, NormalLinear) and family.uses_design:
-            family = replace(family, basis=basis if family.basis is None else basis @ family.basis, span=basis)
+        if basis is not None and isinstance(family, NormalLinear) and family.basis is not None:
+            family = replace(family, basis=basis @ family.basis, span=basis)
         model = _model(table._replace(family=family), schema, fitted, log_bayes_factors(rows, state), grey_shares)
         return model, History(tuple(replace(event, tree=widened(event.tree)) for event in best.events), best.reason)
 
@@ -429,6 +431,10 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
     has 0.1 rows' worth of belief in 0, and slopes have the precision, from 0.01 to 1000, that the rows of the leaf
     speak for. A constant leaf without rows has a variance of 1.1. Constant targets have no scale; theirs is taken to
     be 1.
+
+    Slopes of features that matter more in the ridge regression on all n rows are believed to be larger, in proportion
+    to their size there plus a tenth of the largest, or plus 1 / √n if that is more; but not if there are 64 features
+    or more, and more than rows.
 
     Targets more than 100 standard deviations from the others are read as being that far out, with a warning.
 
@@ -787,25 +793,49 @@ def _rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
     return (scale * distance) ** 2 / 12.0
 
 
-def _linear(rows: NumpyRows) -> NormalLinear:
-    """The family of the rows with linear leaves: in all columns, or in those that matter most."""
+def _linear(rows: NumpyRows, narrowed: bool) -> NormalLinear:
+    """The family of the rows with linear leaves: in all columns, or in those that matter most.
+
+    Slopes along columns that matter more in the regression on all rows are believed to be larger.
+    """
     constant = rows.family
     assert isinstance(constant, NormalLinear)
-    if rows.n_features <= _MOST_SLOPES:
-        return replace(constant, n_slopes=rows.n_features)
-    second, cross, _ = rows.moments(np.zeros(constant.n_statistics))
+    regression, n = _regression(rows)
+    basis = np.eye(rows.n_features) if rows.n_features <= _MOST_SLOPES else _main_directions(regression)
+    # Fewer rows than features cannot tell which matter.
+    if not narrowed:
+        basis *= _relevance(basis.T @ regression, n)
+    return replace(constant, n_slopes=basis.shape[1], basis=basis)
+
+
+def _regression(rows: NumpyRows) -> tuple[Floats, float]:
+    """Slopes (d,) of the ridge regression on all rows, which have constant leaves, and the number of rows."""
+    second, cross, _ = rows.moments(np.zeros(rows.family.n_statistics))
     mean, covariance = mean_and_covariance(second)
     with_target = (cross[1, 1:] - cross[1, 0] * mean) / second[0, 0]
-    regression = np.linalg.solve(covariance + 0.01 * np.eye(len(mean)), with_target)
+    slopes = np.linalg.solve(covariance + 0.01 * np.eye(len(mean)), with_target)
+    return slopes, float(second[0, 0])
+
+
+def _main_directions(regression: Floats) -> Floats:
+    """Columns with the largest slopes, and all the others as one: unit vectors (d, directions)."""
     # Rounding must not choose between columns that matter alike.
     size = np.abs(regression) / max(np.abs(regression).max(), np.finfo(float).tiny)
     ranked = np.argsort(-np.round(size, 6), kind="stable")
     kept, rest = ranked[: _MOST_SLOPES - 1], ranked[_MOST_SLOPES - 1 :]
-    basis = np.zeros((len(mean), _MOST_SLOPES))
-    basis[kept, np.arange(len(kept))] = 1.0
-    # All the others together, in the shares that they have in the regression on all rows.
-    basis[rest, -1] = regression[rest] / max(np.linalg.norm(regression[rest]), np.finfo(float).tiny)
-    return replace(constant, n_slopes=_MOST_SLOPES, basis=basis)
+    directions = np.zeros((len(regression), _MOST_SLOPES))
+    directions[kept, np.arange(len(kept))] = 1.0
+    # The others have the shares that they have in the regression on all rows.
+    directions[rest, -1] = regression[rest] / max(np.linalg.norm(regression[rest]), np.finfo(float).tiny)
+    return directions
+
+
+def _relevance(slopes: Floats, n: float) -> Floats:
+    """Prior size of slopes, with a mean square of 1, that have these sizes on n rows."""
+    size = np.abs(slopes)
+    # What does not matter on the whole may matter in a leaf, and n rows leave slopes uncertain by this much.
+    relevance = size + max(_LEAST_RELEVANCE * size.max(), 1 / np.sqrt(n))
+    return np.asarray(relevance / np.sqrt((relevance**2).mean()))
 
 
 def _check_whole_number(name: str, value: Any, minimum: int, otherwise: str = "", bool_is_number: bool = False) -> None:

@@ -252,7 +252,8 @@ class NormalLinear:
         variance.
     slope_precisions : tuple of float
     basis : ndarray of shape (d, n_slopes), optional
-        Directions that a leaf is linear in, where these are not the features themselves.
+        Directions that a leaf is linear in, where these are not the features themselves. The longer one is, the
+        larger slopes along it may be.
     span : ndarray of shape (d, r), optional
         Orthonormal directions in which rows vary; slopes across them are as uncertain as their prior is.
 

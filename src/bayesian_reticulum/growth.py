@@ -275,11 +275,16 @@ def _exchanged(tree: Tree, split: int) -> Floats:
 
     Where two splits cross, either may come first, but one order can be better by several nats.
     """
+    none = np.empty((0, 3, tree.n_features + 1))
     pair = tree.children[split]
     if (pair < 0).any():
-        return np.empty((0, 3, tree.n_features + 1))
+        return none
     hyperplanes = tree.hyperplanes[[split, *pair]]
-    own, left, right = hyperplanes / np.linalg.norm(hyperplanes[:, 1:], axis=1, keepdims=True)
+    sizes = np.linalg.norm(hyperplanes[:, 1:], axis=1, keepdims=True)
+    # A split that its prior has pulled to nothing has no direction.
+    if not sizes.all():
+        return none
+    own, left, right = hyperplanes / sizes
     root = left + right if left[1:] @ right[1:] >= 0 else left - right
     root = root / np.linalg.norm(root[1:])
     return np.stack([root, own, own])[None]
@@ -371,10 +376,10 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
     at = rows.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
     assert at.complete is not None
     hyperplane, weights = tree.hyperplanes[split], at.complete[0, split]
-    if weights[0, 0] < _FEWEST_AT_BOUNDARY:
+    stiffness = np.linalg.norm(hyperplane[1:])
+    if weights[0, 0] < _FEWEST_AT_BOUNDARY or stiffness == 0:
         return None
     mean, covariance = mean_and_covariance(weights)
-    stiffness = np.linalg.norm(hyperplane[1:])
     along = np.eye(len(mean)) - np.outer(hyperplane[1:], hyperplane[1:]) / stiffness**2
     direction = np.linalg.eigh(along @ covariance @ along)[1][:, -1]
     turn = _TURN * stiffness * np.append(-direction @ mean, direction)
@@ -513,6 +518,9 @@ def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.G
     features vary together.
     """
     second, cross, size = view.moments(statistics)
+    if second[0, 0] == 0:
+        # No row has any weight here.
+        return np.empty((0, view.n_features + 1))
     mean, covariance = mean_and_covariance(second)
     random = rng.standard_normal((policy.n_directions, len(view.axes))) @ view.axes
     # What hardly a row has, as a class that is all but absent, tells no direction.
