@@ -520,7 +520,7 @@ def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.G
     second, cross, size = view.moments(statistics)
     if second[0, 0] == 0:
         # No row has any weight here.
-        return np.empty((0, view.n_features + 1))
+        return np.empty((0, view.n_features + 1)), 0
     mean, covariance = mean_and_covariance(second)
     random = rng.standard_normal((policy.n_directions, len(view.axes))) @ view.axes
     # What hardly a row has, as a class that is all but absent, tells no direction.
