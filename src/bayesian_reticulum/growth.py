@@ -67,12 +67,17 @@ _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
 _SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
 _LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
 _GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=100)
+_MANY_ROWS = Effort(rounds=2, max_passes=40)
 _POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500, exact=True)
 
 
 def _for(rows: Rows, effort: Effort) -> Effort:
-    """An effort with a tolerance that grows with the number of rows, as all differences of log evidence do."""
-    return replace(effort, tolerance=effort.tolerance * max(1.0, rows.n_rows / _FIRST_SAMPLE))
+    """An effort that is worth its time with this many rows: differences of log evidence grow with them."""
+    size = rows.n_rows / _FIRST_SAMPLE
+    if size <= 2.0:
+        return effort
+    passes, rounds = min(effort.max_passes, _MANY_ROWS.max_passes), min(effort.rounds, _MANY_ROWS.rounds)
+    return replace(effort, tolerance=effort.tolerance * size, rounds=rounds, max_passes=passes)
 
 
 @dataclass(frozen=True)
