@@ -80,8 +80,8 @@ def test_a_sample_is_the_same_in_any_order_and_for_repeats(rows_class):
     times = rng.integers(1, 3, size=3000)
     repeats, order = np.repeat(np.arange(3000), times), rng.permutation(3000)
 
-    def sample(X, y, weights):
-        part = rows_class(X, y, family, weights.astype(float), identity_schema(3)).sampled(500)
+    def sample(X, y, weights, size=500):
+        part = rows_class(X, y, family, weights.astype(float), identity_schema(3)).sampled(size)
         return part, {tuple(row) for row in X[part._chosen]}
 
     one, cells = sample(X, y, times)
@@ -92,6 +92,11 @@ def test_a_sample_is_the_same_in_any_order_and_for_repeats(rows_class):
     assert same_cells <= cells
     assert repeated.weight == times[[tuple(row) in same_cells for row in X]].sum()
     assert one.sampled(400) is one
+    # A sample of a sample is one of the whole.
+    few, few_cells = one.sampled(100), sample(X, y, times, 100)[1]
+    assert 60 < few.n_rows < 140
+    assert {tuple(row) for row in X[few._chosen]} <= cells
+    assert len(few_cells & {tuple(row) for row in X[few._chosen]}) > 60
 
 
 @each_backend

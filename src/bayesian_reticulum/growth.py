@@ -154,12 +154,12 @@ def iterate_growth(
     reason: StoppingReason = "no_gain"
     attempt = 0
     next_id = 0
-    for part in _samples(rows):
+    for level, part in enumerate(_samples(rows)):
         is_sample = part is not rows
         patience = min(policy.patience, _SAMPLE_PATIENCE) if is_sample else policy.patience
         # The first of them is grown leaf by leaf; what is found there is soon expanded on more rows.
-        expanding = attempt > 0
-        if is_sample or expanding:
+        expanding = level > 0
+        if is_sample or level > 0:
             incumbent = _carried_over(part, incumbent)
         without_gain = 0
         turns: Iterator[Site] = iter(())
@@ -378,7 +378,8 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
     if tree.n_splits == 0 or tree.n_features == 1:
         return None
     split, leaf_side = (int(place) for place in np.argwhere(tree.children == ~leaf)[0])
-    at = rows.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
+    sample = rows.sampled(_SAMPLE)
+    at = sample.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
     assert at.complete is not None
     hyperplane, weights = tree.hyperplanes[split], at.complete[0, split]
     stiffness = np.linalg.norm(hyperplane[1:])
@@ -410,22 +411,25 @@ def _round(
     nothing = np.empty((0, 3, tree.n_features + 1))
     views = rows.views(tree.hyperplanes, tree.shape, incumbent.statistics)
     candidates: list[Candidate] = []
+    chosen: list[int] = []
     state = incumbent
     # From right to left, so that a branch does not renumber the leaves that are still to come.
     for leaf in sorted(map(int, _unexplained_leaves(rows, tree)), reverse=True):
         site, view = Site(state, leaf, nothing), views[leaf]
         base = _base(view, incumbent.statistics[leaf])
-        best: tuple[float, Branches, int] | None = None
+        best: tuple[float, Branches, int, int] | None = None
         for branches in _propose(view, site, policy, rng):
             gains = branches.stack.log_evidence - base
             index = int(np.argmax(np.round(gains, 6)))
             gain = float(gains[index])
-            reason = "part of a round" if gain > MINIMAL_GAIN else "does not pay for its price"
-            candidates.append(Candidate(branches.kind, gain, None, False, reason))
+            reason = "another kind gained more" if gain > MINIMAL_GAIN else "does not pay for its price"
             if gain > MINIMAL_GAIN and (best is None or gain > best[0]):
-                best = gain, branches, index
+                best = gain, branches, index, len(candidates)
+            candidates.append(Candidate(branches.kind, gain, None, False, reason))
         if best is not None:
-            grafted = _grafted(site, *best[1:], first_id)
+            _, branches, index, place = best
+            chosen.append(place)
+            grafted = _grafted(site, branches, index, first_id)
             first_id += 3
             state = replace(state, tree=grafted.tree, precisions=grafted.precisions, statistics=grafted.statistics)
     if state is incumbent:
@@ -433,6 +437,9 @@ def _round(
     proposal = Proposal(state.tree, state.tree, state.precisions, state.statistics, -np.inf, int(state.tree.ids[-1]))
     challenger, events = _judged(rows, incumbent, proposal)
     gained = challenger.log_evidence > incumbent.log_evidence + MINIMAL_GAIN
+    reason = "the round raised the log evidence" if gained else f"the round gained less than {MINIMAL_GAIN} nat"
+    for place in chosen:
+        candidates[place] = replace(candidates[place], kept=gained, reason=reason)
     return challenger if gained else None, tuple(candidates), events, first_id
 
 

@@ -279,6 +279,7 @@ class NumpyRows:
         _log_reach: Floats | None = None,
         _log_other: Floats | None = None,
         _shared: dict[str, Any] | None = None,
+        _taken_share: float = 1.0,
     ) -> None:
         self.family = family
         self.axes = np.eye(X.shape[1]) if axes is None else axes
@@ -292,6 +293,8 @@ class NumpyRows:
         self._kept: tuple[Floats, Floats] | None = None
         # What all views of one table need but once.
         self._shared = {} if _shared is None else _shared
+        # The share of the table that this is a sample of.
+        self._taken_share = _taken_share
 
     @property
     def n_features(self) -> int:
@@ -413,6 +416,7 @@ class NumpyRows:
             "schema": self._schema,
             "axes": self.axes,
             "_shared": {} if "X" in changes else self._shared,
+            "_taken_share": self._taken_share,
         }
         return type(self)(**(same | changes))
 
@@ -569,17 +573,18 @@ class NumpyRows:
         if self._n <= 2 * size:
             return self
         keys = self._keys if self._chosen is None else self._keys[self._chosen]
-        seen = np.flatnonzero(keys < np.uint64(size / self._n * 2.0**64))
+        share = self._taken_share * size / self._n
+        seen = np.flatnonzero(keys < np.uint64(share * 2.0**64))
         # Rows that are mostly repeats come in lumps: then there may be no sample of this size.
         if not size / 2 <= len(seen) <= 2 * size:
             return self
-        return self._taken(seen)
+        return self._taken(seen, _taken_share=share)
 
-    def _taken(self, places: Integers) -> Self:
+    def _taken(self, places: Integers, **changes: Any) -> Self:
         """Rows by their places in this view, in the given order."""
         parts = {"_log_reach": self._log_reach, "_log_other": self._log_other}
         views = {name: part[places] for name, part in parts.items() if part is not None}
-        return self._like(weights=self._weights[places], _chosen=self._chosen_of(places), **views)
+        return self._like(weights=self._weights[places], _chosen=self._chosen_of(places), **views, **changes)
 
     def arranged(self, hyperplanes: Floats, shape: Shape) -> Self:
         return self
