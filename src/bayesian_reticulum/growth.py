@@ -161,6 +161,7 @@ def iterate_growth(
         expanding = level > 0
         if is_sample or level > 0:
             incumbent = _carried_over(part, incumbent)
+            yield GrowthEvent(attempt, "start", None, incumbent.tree, incumbent.log_evidence)
         without_gain = 0
         turns: Iterator[Site] = iter(())
         while without_gain < patience:
