@@ -47,10 +47,11 @@ class GrowthEvent:
     attempt : int
         0 for the start, then counted from 1; the polish at the end carries the last one.
     phase : str
-        "start" is the tree that growth starts from: a leaf and, of many rows, what was found on a sample of them, fitted
-        to more. Log evidence before and after is that of different rows then. "proposed", "local", "global" and "pruned" show the best candidate of an attempt on its way; "kept" or
-        "rejected" closes the attempt with the tree that growth goes on with. "polished" is the tree that is kept at
-        the end, converged as far as the method converges, with the signs of its splits made canonical.
+        "start" is the tree that growth starts from: a leaf and, of many rows, what was found on a sample of them,
+        fitted to more. Log evidence before and after is that of different rows then. "proposed", "local", "global" and
+        "pruned" show the best candidate of an attempt on its way; "kept" or "rejected" closes the attempt with the tree
+        that growth goes on with. "polished" is the tree that is kept at the end, converged as far as the method
+        converges, with the signs of its splits made canonical.
     split_id : int or None
         The split that the attempt is about; None for a round, which is about all leaves.
     tree : Tree
