@@ -44,6 +44,10 @@ _FIRST_SAMPLE = 16384
 _NEXT_SAMPLE = 8
 # Attempts in a row without gain after which a sample gives way to the next.
 _SAMPLE_PATIENCE = 4
+# Rounds go on while they gain this many nats for each row.
+_GAIN_OF_ROUND = 1e-3
+# With more rows than this, what rounds have found is not searched leaf by leaf again: each attempt reads all rows.
+_LEAF_BY_LEAF = 65536
 # Slope by which the two halves of a bent split are turned away from it.
 _TURN = 0.35
 # Effective number of rows that a boundary needs to be bent: one in the grey zone counts for up to a quarter.
@@ -171,7 +175,10 @@ def iterate_growth(
             split_id = None
             if expanding:
                 challenger, candidates, events, next_id = _round(part, incumbent, policy, rng, next_id)
-                expanding = challenger is not None
+                gain = 0.0 if challenger is None else challenger.log_evidence - incumbent.log_evidence
+                expanding = gain > _GAIN_OF_ROUND * part.n_rows
+            elif level > 0 and part.n_rows > _LEAF_BY_LEAF:
+                break
             else:
                 site = next(turns, None)
                 if site is None:
