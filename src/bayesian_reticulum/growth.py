@@ -417,13 +417,17 @@ def _round(
     """
     tree = incumbent.tree
     nothing = np.empty((0, 3, tree.n_features + 1))
-    views = rows.views(tree.hyperplanes, tree.shape, incumbent.statistics)
+    views = list(rows.views(tree.hyperplanes, tree.shape, incumbent.statistics))
+    unexplained = set(_unexplained_leaves(rows, tree).tolist())
     candidates: list[Candidate] = []
     chosen: list[int] = []
     state = incumbent
     # From right to left, so that a branch does not renumber the leaves that are still to come.
-    for leaf in sorted(map(int, _unexplained_leaves(rows, tree)), reverse=True):
-        site, view = Site(state, leaf, nothing), views[leaf]
+    for leaf in range(tree.n_leaves - 1, -1, -1):
+        # Views that have served are let go: together they may hold more than all rows.
+        site, view = Site(state, leaf, nothing), views.pop()
+        if leaf not in unexplained:
+            continue
         base = _base(view, incumbent.statistics[leaf])
         best: tuple[float, Branches, int, int] | None = None
         for branches in _propose(view, site, policy, rng):
