@@ -299,14 +299,14 @@ def tables(directory: Path | None) -> Iterator[tuple[str, Table]]:
                 yield name, (table[0], np.unique(table[1], return_inverse=True)[1])
 
 
-def compared(directory: Path | None, repeats: int, threads: int) -> Iterator[Comparison]:
-    """Fits and predictions of all installed models, in turns on each table."""
+def compared(directory: Path | None, repeats: int, threads: int, names: Sequence[str]) -> Iterator[Comparison]:
+    """Fits and predictions of the installed ones of these models, in turns on each table."""
     for name, (X, y) in tables(directory):
         _say(f"  {name}, {_size(X.shape)} ...")
         models = {
             model: peer
             for model, peer in PEERS.items()
-            if peer.is_installed() and (peer.most_rows is None or len(X) <= peer.most_rows)
+            if model in names and peer.is_installed() and (peer.most_rows is None or len(X) <= peer.most_rows)
         }
         times = fits_in_turns(models, X, y, repeats, threads)
         for model, (fit, predict) in times.items():
@@ -742,11 +742,17 @@ def peer_table(comparisons: Sequence[Comparison]) -> str:
                 f"{1e3 * np.median(predict):.3g}",
                 f"{np.median(of_predict):.3g}",
                 _spread(of_predict),
-                "" if memory is None else f"{memory:.1f}",
-                "" if not memory or ours.memory is None else f"{ours.memory / memory:.2f}",
+                *_memory_cells(ours.memory, memory),
             ]
         )
     return markdown(names, body, n_words=2)
+
+
+def _memory_cells(own: float | None, memory: float | None) -> tuple[str, str]:
+    """Megabytes, and the ratio to them; less than one of them is within what a process takes by chance."""
+    if memory is None:
+        return "", ""
+    return (f"{memory:.1f}", "" if own is None else f"{own / memory:.2f}") if memory >= 1.0 else ("< 1", "")
 
 
 def part_table(parts: Sequence[Part]) -> str:
@@ -831,7 +837,7 @@ def _draw_growth(axes: Any, scaling: Scaling) -> None:
     axes.set_title(f"Fit time by {scaling.what}")
     if scaling.what == "splits":
         axes.set_xticks(scaling.sizes, [str(size) for size in scaling.sizes])
-        axes.minorticks_off()
+        axes.set_xticks([], minor=True)
     axes.grid(alpha=0.3)
     axes.legend(loc="upper left", fontsize=8)
 
@@ -886,7 +892,7 @@ def _say(message: str) -> None:
 
 
 def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The checked arguments of the command line; `parts` are those to measure."""
+    """The checked arguments of the command line; `parts` are those to measure, `models` those to fit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3, metavar="K", help="turns that each task takes (default: 3)")
     parser.add_argument("--threads", type=int, default=2, metavar="K", help="threads of each model (default: 2)")
@@ -894,6 +900,7 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--large", action="store_true", help="fit covertype of --data; takes minutes")
     parser.add_argument("--scaling", action="store_true", help="growth of cost up to a million rows; takes minutes")
     parser.add_argument("--only", metavar="PART,PART", help=f"some parts alone, of {', '.join(PARTS)}")
+    parser.add_argument("--peers", metavar="NAME,NAME", help="fits of some peers alone, by how their names begin")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw growth of cost and fit times as a PNG")
     parser.add_argument("--limits", action="store_true", help="exit with 1 if a limit is not met")
     found = parser.parse_args(arguments)
@@ -902,6 +909,10 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     unknown = [part for part in found.parts if part not in PARTS]
     if unknown:
         parser.error(f"--only: {unknown[0]!r} is not a part of this benchmark. Choose from {', '.join(PARTS)}.")
+    beginnings = [name.strip().casefold() for name in (found.peers or "").split(",")]
+    found.models = [name for name in PEERS if name == OURS or name.casefold().startswith(tuple(beginnings))]
+    if len(found.models) == 1:
+        parser.error(f"--peers: no peer begins with {found.peers!r}. They are {'; '.join(PEERS)}.")
     for name in ("repeats", "threads"):
         if getattr(found, name) < 1:
             parser.error(f"--{name} must be at least 1; got {getattr(found, name)}.")
@@ -928,7 +939,7 @@ def measure(arguments: argparse.Namespace, report: Report) -> None:
             for scaling in scalings(arguments.scaling, repeats, threads):
                 report.grown.append(scaling)
         elif part == "fits":
-            for comparison in compared(arguments.data, repeats, threads):
+            for comparison in compared(arguments.data, repeats, threads, arguments.models):
                 report.comparisons.append(comparison)
         else:
             report.lines += large(arguments.data, threads)

@@ -60,7 +60,13 @@ def test_ratios_are_taken_within_turns_that_both_took(speed, comparisons):
     rows = [cells(row) for row in speed.peer_table(comparisons).splitlines()[2:]]
     assert [row[4] for row in rows] == ["1", "2.5", "0.05"]
     assert rows[1][5] == "2 to 3"
-    assert [row[-1] for row in rows] == ["1.00", "0.50", ""]
+    assert [row[-2:] for row in rows] == [["4.0", "1.00"], ["8.0", "0.50"], ["", ""]]
+
+
+def test_less_than_a_megabyte_is_not_compared(speed, comparisons):
+    own, boosted, _ = comparisons
+    row = cells(speed.peer_table([own, boosted._replace(memory=0.01)]).splitlines()[-1])
+    assert row[-2:] == ["< 1", ""]
 
 
 def test_limits_on_fits_come_from_the_peers_that_were_measured(speed, comparisons):
@@ -116,11 +122,17 @@ def test_arguments_that_make_no_sense_are_refused(speed, tmp_path, capsys):
         (["--data", str(tmp_path / "none")], "there is no folder"),
         (["--large"], "covertype is a table of --data"),
         (["--only", "passes,lunch"], "'lunch' is not a part"),
+        (["--peers", "nobody"], "no peer begins with 'nobody'"),
         (["--only", "fits", "--plot", "speed.png"], "--plot draws growth and fits"),
     ):
         with pytest.raises(SystemExit):
             speed.parsed(arguments)
         assert complaint in capsys.readouterr().err
+
+
+def test_peers_are_chosen_by_how_their_names_begin(speed):
+    assert speed.parsed([]).models == list(speed.PEERS)
+    assert speed.parsed(["--peers", "xgb, hist"]).models == [speed.OURS, speed.HISTOGRAMS, speed.BOOSTED]
 
 
 def test_covertype_is_fitted_when_asked_for(speed, tmp_path):
