@@ -6,8 +6,13 @@ every law in `test_rows.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -158,3 +163,18 @@ def trees(draw: st.DrawFn, *, min_splits: int = 0, max_splits: int = 8, n_featur
 def hyperplanes(n_features: int) -> st.SearchStrategy[list[float]]:
     """Offset and slopes of one split."""
     return st.lists(st.floats(-5, 5), min_size=n_features + 1, max_size=n_features + 1)
+
+
+@contextlib.contextmanager
+def benchmark(name: str) -> Iterator[ModuleType]:
+    """A script of benchmarks/ as a module."""
+    path = Path(__file__).resolve().parent.parent / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look up their module while it is being executed.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+        yield module
+    finally:
+        del sys.modules[name]

@@ -1,25 +1,16 @@
 """The measures of the quality benchmark are what they are called."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-SCRIPT = Path(__file__).resolve().parent.parent / "benchmarks" / "quality.py"
+from plugins import benchmark
 
 
 @pytest.fixture(scope="module")
 def quality():
-    spec = importlib.util.spec_from_file_location("quality", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look up their module while it is being executed.
-    sys.modules["quality"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["quality"]
+    with benchmark("quality") as module:
+        yield module
 
 
 def test_the_ranked_probability_score_of_a_normal_is_that_of_the_closed_form(quality):

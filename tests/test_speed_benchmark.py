@@ -1,23 +1,17 @@
 """The speed benchmark reads its arguments, judges its limits and prints its tables as it should; nothing is timed."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-SCRIPT = Path(__file__).resolve().parent.parent / "benchmarks" / "speed.py"
+from plugins import benchmark
 
 
 @pytest.fixture(scope="module")
 def speed():
-    spec = importlib.util.spec_from_file_location("speed", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["speed"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["speed"]
+    with benchmark("speed") as module:
+        yield module
 
 
 @pytest.fixture

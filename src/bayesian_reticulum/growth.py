@@ -60,7 +60,7 @@ _LARGEST_LOCAL_LOSS = 1.0
 _DOUBT = 10.0
 # A tree this many nats behind is not saved by pruning, nor by fitting it further.
 _HOPELESS = 3.0
-# What a tree may still gain after a glance.
+# What a tree may still gain by pruning and another fit.
 _HALF_FITTED = 1.0
 # A leaf with less to gain than this is explained.
 _EXPLAINED = 1.0

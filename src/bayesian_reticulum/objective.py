@@ -38,9 +38,8 @@ _SHORTEST_STEP = 1e-4
 _SAME_PRECISION = 0.02
 # How many times its own update a precision may move.
 _LONGEST_PULL = 8.0
-# An ascent may gain this many times what its next step promises, and prices may change by this many nats.
+# An ascent may gain this many times what its next step promises.
 _LONG_WAY = 10.0
-_PRICE_CHANGE = 3.0
 
 
 def prior_diagonal(precisions: Floats, width: int) -> Floats:

@@ -309,7 +309,8 @@ class Ascent {
         if (information) {
             // Prices cost the most of all that is done between passes.
             const bool asked = settled || std::isfinite(effort.least);
-            const Values price = asked ? cost(state, i) : Values();
+            Values uncertain;
+            const Values price = asked ? cost(state, i, &uncertain) : Values();
             const double total = std::accumulate(price.begin(), price.end(), 0.0);
             const bool given_up = value + kLongWay * promise - total < effort.least;
             if (settled || given_up) note(t, value, price);
@@ -318,7 +319,7 @@ class Ascent {
             state.done = given_up || (settled && !tunable);
             if (tunable) {
                 --state.rounds_left;
-                tune(state, i);
+                tune(state, i, uncertain);
             }
         }
         else if (value + kLongWay * promise - state.cost < effort.least)
@@ -405,9 +406,14 @@ class Ascent {
         return {price, uncertain};
     }
 
-    Values cost(const State& state, size_t i) const {
-        Values prices(m_);
-        for (int split = 0; split < m_; ++split) prices[split] = weighed(state, i, split).first;
+    // Prices of the splits and, if asked for, how much of their slopes is uncertain: both come from one decomposition.
+    Values cost(const State& state, size_t i, Values* uncertain = nullptr) const {
+        Values prices;
+        for (int split = 0; split < m_; ++split) {
+            const auto [price, remaining] = weighed(state, i, split);
+            prices.push_back(price);
+            if (uncertain) uncertain->push_back(remaining);
+        }
         return prices;
     }
 
@@ -422,13 +428,14 @@ class Ascent {
         best_log_evidence_[t] = log_evidence;
     }
 
-    void tune(State& state, size_t i) {
+    // Given how much of each split's slopes is `uncertain`.
+    void tune(State& state, size_t i, const Values& uncertain) {
         const double before = penalty(state, state.hyperplanes);
         double longest = 0.0;
         Values tuned(m_);
         for (int split = 0; split < m_; ++split) {
             const double own = state.precisions[split];
-            const double determined = std::clamp(w_ - 1 - weighed(state, i, split).second, 0.0, double(w_ - 1));
+            const double determined = std::clamp(w_ - 1 - uncertain[split], 0.0, double(w_ - 1));
             double squared = 0.0;
             for (int j = 1; j < w_; ++j) {
                 const double slope = state.hyperplanes[int64_t{split} * w_ + j];

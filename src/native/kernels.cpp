@@ -20,8 +20,6 @@ constexpr double kNegligible = 1e-13;
 
 #if defined(__AVX512F__)
 constexpr int kTileRows = 4, kTileVectors = 4, kTileDots = 4, kTileCurvatures = 6;
-#elif defined(__AVX__)
-constexpr int kTileRows = 4, kTileVectors = 2, kTileDots = 3, kTileCurvatures = 3;
 #else
 constexpr int kTileRows = 4, kTileVectors = 2, kTileDots = 3, kTileCurvatures = 3;
 #endif
@@ -462,9 +460,9 @@ void log_parts(const Trees& trees, const Beliefs& beliefs, const Block& block, d
 void leaf_views(const Trees& trees, const Beliefs& beliefs, const Block& block, double* out,
                 std::vector<double>& scratch) {
     const int m = trees.m, leaves = trees.leaves(), n = block.n;
-    double* activation = grown(scratch, int64_t{n} * (2 * m + 1 + leaves));
+    double* activation = grown(scratch, int64_t{n} * (2 * m + leaves));
     double* reach = activation + int64_t{m} * n;
-    double* before = reach + int64_t{m} * n;  // (leaves + 1), sums of the leaves to the left
+    double* before = reach + int64_t{m} * n;  // (leaves), sums of the leaves to the left
     double* member = out;
     double* joint = out + int64_t{leaves} * n;
     double* others = joint + int64_t{leaves} * n;
@@ -497,7 +495,7 @@ void likelihoods_below(const Trees& trees, const Beliefs& beliefs, const Block& 
     const int m = trees.m, leaves = trees.leaves(), n = block.n, k = beliefs.k;
     double* activation = grown(scratch, int64_t{n} * (3 * m + 2 * leaves + 1));
     double* reach = activation + int64_t{m} * n;
-    double* below = reach + int64_t{m} * n;  // log of the joint below each split, then its share of the whole
+    double* below = reach + int64_t{m} * n;  // log of the joint below each split
     double* member = below + int64_t{m} * n;
     double* say = member + int64_t{leaves} * n;
     double* total = say + int64_t{leaves} * n;
@@ -609,10 +607,11 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
                      std::vector<double>& scratch) {
     const int64_t cells = int64_t{k} * size;
     const int edges = bins - 1;
-    double* total = grown(scratch, 5 * cells);
+    double* total = grown(scratch, 4 * cells + 2 * size);
     double* below = total + cells;
     double* right_total = below + cells;
     double* right_below = right_total + cells;
+    double* whole = right_below + cells;  // (2, size), what either side is worth without an edge
     std::fill(total, total + 4 * cells, 0.0);
     for (int bin = 0; bin < bins; ++bin)
         for (int64_t cell = 0; cell < cells; ++cell) total[cell] += histogram[bin * cells + cell];
@@ -629,6 +628,11 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
         base += log_gamma(all(prior[code]));
     }
     base -= log_gamma(prior_sum);
+    for (int group = 0; group < size; group += kLanes)
+        for (int side = 0; side < 2; ++side) {
+            const double* own_total = (side ? right_total : total) + group;
+            store(whole + side * size + group, log_beta(own_total, size, nullptr, k, prior) + base);
+        }
     for (int edge = 0; edge < edges; ++edge) {
         const double* bin = histogram + int64_t{edge} * cells;
         for (int64_t cell = 0; cell < cells; ++cell) below[cell] += bin[cell];
@@ -638,8 +642,7 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
                 const double* own_total = (side ? right_total : total) + group;
                 const double* own_below = (side ? right_below : below) + group;
                 const Vec gain = log_beta(own_below, size, nullptr, k, prior) +
-                                 log_beta(own_below, size, own_total, k, prior) -
-                                 log_beta(own_total, size, nullptr, k, prior) - base;
+                                 log_beta(own_below, size, own_total, k, prior) - load(whole + side * size + group);
                 for (int lane = 0; lane < kLanes; ++lane)
                     out[(int64_t{group + lane} * 2 + side) * edges + edge] = gain[lane];
             }

@@ -71,11 +71,12 @@ struct Kernels {
     // For each split of one tree: adds weight * responsibility below it * log likelihood there; (m). And new statistics.
     void (*likelihoods_below)(const Trees&, const Beliefs&, const Block&, double* out, double* statistics,
                               std::vector<double>& scratch);
-    // Sums of mass * T left of each cut by direction and bin: (directions, bins, cuts * per_row), and without cuts.
     // The evidence gained by each edge of a direction on each side of cuts, from that direction's histogram
     // (bins, k, size) by code; (size, 2, edges).
     void (*threshold_gains)(const double* histogram, int bins, int k, int size, const double* prior, double* out,
                             std::vector<double>& scratch);
+    // Adds mass * T of all rows, and of those left of each cut, by direction and bin: (directions, bins, k, size) by
+    // code, (directions, bins, size) by statistics; size is that of (1 + cuts) groups, padded.
     void (*histogram)(const Grid&, const Block&, int k, const double* mass, double* out, std::vector<double>& scratch);
 };
 

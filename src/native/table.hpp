@@ -468,14 +468,12 @@ class Table {
                 }
             }
         }
+        for (int64_t b = 0; b < n_; ++b)
+            if (index_.data()[b] >= 0) weights.push_back(mass_.data()[b]);
         for (int d = 0; d < D; ++d) {
             own.clear();
-            weights.clear();
             for (int64_t b = 0; b < n_; ++b)
-                if (index_.data()[b] >= 0) {
-                    own.push_back(values[d * n_ + b]);
-                    weights.push_back(mass_.data()[b]);
-                }
+                if (index_.data()[b] >= 0) own.push_back(values[d * n_ + b]);
             weighted_quantiles(own, weights, probabilities.data(), P, out.data() + int64_t{d} * P);
         }
     }
