@@ -42,7 +42,7 @@ class Table:
         hyperplanes: Floats,
         children: Integers,
         parameters: Floats,
-        leaf: int,
+        leaves: Integers,
         log_share: float,
         threads: int,
     ) -> list[tuple[Integers, Floats, Floats]]: ...

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .history import Candidate, GrowthEvent, Phase, StoppingReason
-from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted, least_gains
+from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted, least_gains, settled
 from .rows import Rows, mean_and_covariance, scan_family
 from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
 
@@ -45,7 +45,7 @@ _NEXT_SAMPLE = 8
 # Attempts in a row without gain after which a sample gives way to the next.
 _SAMPLE_PATIENCE = 4
 # Rounds go on while they gain this many nats for each row.
-_GAIN_OF_ROUND = 1e-3
+_GAIN_OF_ROUND = 2e-2
 # With more rows than this, what rounds have found is not searched leaf by leaf again: each attempt reads all rows.
 _LEAF_BY_LEAF = 65536
 # Slope by which the two halves of a bent split are turned away from it.
@@ -75,13 +75,22 @@ _MANY_ROWS = Effort(rounds=2, max_passes=40)
 _POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500, exact=True)
 
 
+def _are_many(rows: Rows) -> bool:
+    """Whether a sample of the rows comes before them."""
+    return rows.n_rows > 2 * _FIRST_SAMPLE
+
+
+def _tolerance(rows: Rows, tolerance: float) -> float:
+    """Nats that do not matter with this many rows: differences of log evidence grow with them."""
+    return tolerance * (rows.n_rows / _FIRST_SAMPLE) ** 2 if _are_many(rows) else tolerance
+
+
 def _for(rows: Rows, effort: Effort) -> Effort:
-    """An effort that is worth its time with this many rows: differences of log evidence grow with them."""
-    size = rows.n_rows / _FIRST_SAMPLE
-    if size <= 2.0:
+    """An effort that is worth its time with this many rows."""
+    if not _are_many(rows):
         return effort
     passes, rounds = min(effort.max_passes, _MANY_ROWS.max_passes), min(effort.rounds, _MANY_ROWS.rounds)
-    return replace(effort, tolerance=effort.tolerance * size, rounds=rounds, max_passes=passes)
+    return replace(effort, tolerance=_tolerance(rows, effort.tolerance), rounds=rounds, max_passes=passes)
 
 
 @dataclass(frozen=True)
@@ -167,6 +176,7 @@ def iterate_growth(
             incumbent = _carried_over(part, incumbent)
             yield GrowthEvent(attempt, "start", None, incumbent.tree, incumbent.log_evidence)
         without_gain = 0
+        fruitless: frozenset[tuple[int, int]] = frozenset()
         turns: Iterator[Site] = iter(())
         while without_gain < patience:
             if attempt == policy.max_attempts:
@@ -174,7 +184,9 @@ def iterate_growth(
                 break
             split_id = None
             if expanding:
-                challenger, candidates, events, next_id = _round(part, incumbent, policy, rng, next_id)
+                challenger, candidates, events, next_id, fruitless = _round(
+                    part, incumbent, policy, rng, next_id, fruitless
+                )
                 gain = 0.0 if challenger is None else challenger.log_evidence - incumbent.log_evidence
                 expanding = gain > _GAIN_OF_ROUND * part.n_rows
             elif level > 0 and part.n_rows > _LEAF_BY_LEAF:
@@ -222,16 +234,19 @@ def _carried_over(rows: Rows, state: State) -> State:
         return evaluated(rows, tree, precisions)
     statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
     state = climbed(rows, tree, precisions, statistics, _for(rows, _GLOBAL))
-    pruned = _pruned(rows, state)
-    return state if pruned is None else pruned[0]
+    smaller = _pruned(rows, state)
+    return state if smaller is None else _refitted(rows, smaller)
 
 
 def _polished(rows: Rows, state: State) -> State:
     """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model."""
     if state.tree.n_splits == 0:
         return state
-    effort = _for(rows, _POLISH)
-    state = fitted(rows, state.tree, state.precisions, state.statistics, effort, tolerance=effort.tolerance)
+    if _are_many(rows):
+        # No digit of theirs is worth another ascent, but prices are to be those of all rows.
+        state = settled(rows, state, tolerance=_tolerance(rows, 1e-3))
+    else:
+        state = fitted(rows, state.tree, state.precisions, state.statistics, _POLISH, tolerance=_POLISH.tolerance)
     tree, old_leaf = with_canonical_signs(state.tree)
     return replace(state, tree=tree, statistics=state.statistics[old_leaf])
 
@@ -280,7 +295,7 @@ def _sites(rows: Rows, state: State, policy: Policy) -> Iterator[Site]:
 
 def _opened(rows: Rows, state: State, split: int) -> Site:
     leaf = int(np.flatnonzero(state.tree.shape.sides[split])[0])
-    return Site(collapsed(rows, state, split, tolerance=1e-3), leaf, _exchanged(state.tree, split))
+    return Site(collapsed(rows, state, [split], tolerance=1e-3), leaf, _exchanged(state.tree, split))
 
 
 def _exchanged(tree: Tree, split: int) -> Floats:
@@ -407,27 +422,45 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
     return Proposal(bent, bent, precisions, statistics, state.log_evidence, split_id)
 
 
+class Round(NamedTuple):
+    """What came of a round: as of an `_attempt`, the next free id, and the leaves that had no branch worth its price.
+
+    A leaf is named by the id of the split above it and its side.
+    """
+
+    challenger: State | None
+    candidates: tuple[Candidate, ...]
+    events: list[GrowthEvent]
+    next_id: int
+    fruitless: frozenset[tuple[int, int]]
+
+
 def _round(
-    rows: Rows, incumbent: State, policy: Policy, rng: np.random.Generator, first_id: int
-) -> tuple[State | None, tuple[Candidate, ...], list[GrowthEvent], int]:
-    """Try branches at all unexplained leaves at once; returns as `_attempt` does, and the next free id.
+    rows: Rows,
+    incumbent: State,
+    policy: Policy,
+    rng: np.random.Generator,
+    first_id: int,
+    fruitless: frozenset[tuple[int, int]],
+) -> Round:
+    """Try branches at all unexplained leaves at once, but those where an earlier round has found none.
 
     The local fits are independent of one another, so that splits are fitted together once for a whole round: trees
     with many splits would take too long one by one.
     """
     tree = incumbent.tree
     nothing = np.empty((0, 3, tree.n_features + 1))
-    views = list(rows.views(tree.hyperplanes, tree.shape, incumbent.statistics))
-    unexplained = set(_unexplained_leaves(rows, tree).tolist())
     candidates: list[Candidate] = []
     chosen: list[int] = []
     state = incumbent
     # From right to left, so that a branch does not renumber the leaves that are still to come.
-    for leaf in range(tree.n_leaves - 1, -1, -1):
-        # Views that have served are let go: together they may hold more than all rows.
-        site, view = Site(state, leaf, nothing), views.pop()
-        if leaf not in unexplained:
-            continue
+    names = _leaf_names(tree)
+    leaves = np.array([leaf for leaf in np.sort(_unexplained_leaves(rows, tree))[::-1] if names[leaf] not in fruitless])
+    barren: set[tuple[int, int]] = set()
+    for leaf, view in zip(
+        leaves.tolist(), rows.views(tree.hyperplanes, tree.shape, incumbent.statistics, leaves), strict=True
+    ):
+        site = Site(state, leaf, nothing)
         base = _base(view, incumbent.statistics[leaf])
         best: tuple[float, Branches, int, int] | None = None
         for branches in _propose(view, site, policy, rng):
@@ -438,21 +471,32 @@ def _round(
             if gain > MINIMAL_GAIN and (best is None or gain > best[0]):
                 best = gain, branches, index, len(candidates)
             candidates.append(Candidate(branches.kind, gain, None, False, reason))
-        if best is not None:
+        if best is None:
+            barren.add(names[leaf])
+        else:
             _, branches, index, place = best
             chosen.append(place)
             grafted = _grafted(site, branches, index, first_id)
             first_id += 3
             state = replace(state, tree=grafted.tree, precisions=grafted.precisions, statistics=grafted.statistics)
+    fruitless = fruitless.union(barren)
     if state is incumbent:
-        return None, tuple(candidates), [], first_id
+        return Round(None, tuple(candidates), [], first_id, fruitless)
     proposal = Proposal(state.tree, state.tree, state.precisions, state.statistics, -np.inf, int(state.tree.ids[-1]))
     challenger, events = _judged(rows, incumbent, proposal)
     gained = challenger.log_evidence > incumbent.log_evidence + MINIMAL_GAIN
     reason = "the round raised the log evidence" if gained else f"the round gained less than {MINIMAL_GAIN} nat"
     for place in chosen:
         candidates[place] = replace(candidates[place], kept=gained, reason=reason)
-    return challenger if gained else None, tuple(candidates), events, first_id
+    return Round(challenger if gained else None, tuple(candidates), events, first_id, fruitless)
+
+
+def _leaf_names(tree: Tree) -> list[tuple[int, int]]:
+    """For each leaf the id of the split above it, -1 for none, and its side."""
+    names = [(-1, 0)] * tree.n_leaves
+    for split, side in np.argwhere(tree.children < 0):
+        names[~tree.children[split, side]] = int(tree.ids[split]), int(side)
+    return names
 
 
 def _base(view: Rows, leaf_statistics: Floats) -> float:
@@ -475,31 +519,65 @@ def _judged(rows: Rows, incumbent: State, proposal: Proposal) -> tuple[State, li
     challenger = climbed(rows, proposal.tree, proposal.precisions, proposal.statistics, effort)
     events.append(GrowthEvent(0, "global", split_id, challenger.tree, challenger.log_evidence))
     while challenger.tree.n_splits and challenger.log_evidence > hopeful:
-        pruned = _pruned(rows, challenger)
-        if pruned is None:
+        smaller = _pruned(rows, challenger)
+        if smaller is None:
             break
-        challenger, gone = pruned
+        gone = np.setdiff1d(challenger.tree.ids, smaller.tree.ids).tolist()
+        challenger = _refitted(rows, smaller)
         events += (GrowthEvent(0, "pruned", id_, challenger.tree, challenger.log_evidence) for id_ in gone)
+        if rows.n_rows > _LEAF_BY_LEAF:
+            # What does not pay now will be found by the next round.
+            break
     return challenger, events
 
 
-def _pruned(rows: Rows, state: State) -> tuple[State, list[int]] | None:
-    """The tree without the splits that it is better off without, fitted again; None if all splits pay."""
-    without, gone = state, []
+def _pruned(rows: Rows, state: State) -> State | None:
+    """The tree without the splits that it is better off without; None if all splits pay."""
+    without = state
     while without.tree.n_splits:
-        doubtful = np.flatnonzero(least_gains(rows, without) > -_DOUBT)
-        rivals = [(collapsed(rows, without, int(split), tolerance=1e-3), int(split)) for split in doubtful]
-        best, split = max(rivals, key=lambda rival: rival[0].log_evidence, default=(without, -1))
-        if split < 0 or best.log_evidence < without.log_evidence:
+        smaller = _without_worthless(rows, without)
+        if smaller is None:
             break
-        gone.append(int(without.tree.ids[split]))
-        without = best
-    if not gone:
+        without = smaller
+    return None if without is state else without
+
+
+def _refitted(rows: Rows, state: State) -> State:
+    """The tree after another ascent, should it gain by that."""
+    if state.tree.n_splits == 0:
+        return state
+    refitted = climbed(rows, state.tree, state.precisions, state.statistics, _for(rows, _GLOBAL))
+    return max(refitted, state, key=lambda tree: tree.log_evidence)
+
+
+def _without_worthless(rows: Rows, state: State) -> State | None:
+    """The tree with some splits collapsed that it is better off without; None if there are none."""
+    shape, tolerance = state.tree.shape, _tolerance(rows, 1e-3)
+    gains = least_gains(rows, state)
+    certain = _apart(shape, gains)
+    if certain:
+        smaller = collapsed(rows, state, certain, tolerance)
+        if smaller.log_evidence >= state.log_evidence:
+            return smaller
+    alone = {split: collapsed(rows, state, [split], tolerance) for split in np.flatnonzero(gains > -_DOUBT).tolist()}
+    gains = np.array([alone[split].log_evidence if split in alone else -np.inf for split in range(shape.n_splits)])
+    worthless = _apart(shape, gains - state.log_evidence)
+    if not worthless:
         return None
-    if without.tree.n_splits == 0:
-        return without, gone
-    refitted = climbed(rows, without.tree, without.precisions, without.statistics, _for(rows, _GLOBAL))
-    return max(refitted, without, key=lambda tree: tree.log_evidence), gone
+    together = [collapsed(rows, state, worthless, tolerance)] if len(worthless) > 1 else []
+    return max([alone[worthless[0]], *together], key=lambda rival: rival.log_evidence)
+
+
+def _apart(shape: Shape, gains: Floats) -> list[int]:
+    """Splits that are better collapsed, the best first, none of them above or below another."""
+    below = shape.sides != 0
+    free = np.ones(shape.n_leaves, dtype=bool)
+    chosen: list[int] = []
+    for split in np.argsort(-np.round(gains, 6), kind="stable"):
+        if gains[split] >= 0 and free[below[split]].all():
+            chosen.append(int(split))
+            free &= ~below[split]
+    return chosen
 
 
 def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -> Iterator[Branches]:

@@ -7,7 +7,6 @@ remains the reference that it is tested against.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -169,7 +168,7 @@ class NativeRows(NumpyRows):
         return out
 
     def _seen(
-        self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Sequence[int]
+        self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Integers
     ) -> list[tuple[Integers, Floats, Floats]]:
         if not self._fits:
             return super()._seen(hyperplanes, shape, statistics, leaves)
@@ -177,7 +176,7 @@ class NativeRows(NumpyRows):
             np.ascontiguousarray(hyperplanes[None]),
             shape.children,
             np.ascontiguousarray(self.family.expected_parameters(statistics)[None]),
-            leaves[0] if len(leaves) == 1 else -1,
+            leaves,
             self._log_negligible,
             self._threads_for(shape.n_splits),
         )
@@ -239,8 +238,10 @@ class NativeRows(NumpyRows):
         return self._taken(np.argsort(leaf, kind="stable"))
 
     @cached_property
-    def _informants(self) -> Self:
-        return self.sampled(INFORMANTS)
+    def _informants(self) -> Self | None:
+        """A sample of many rows, or None: rows that refer to themselves would be let go late."""
+        sample = self.sampled(INFORMANTS)
+        return None if sample is self else sample
 
     @property
     def can_climb(self) -> bool:
@@ -266,7 +267,7 @@ class NativeRows(NumpyRows):
             np.array(start, dtype=np.float64, order="C") for start in (hyperplanes, precisions, statistics)
         )
         log_evidence, prices = np.empty(len(hyperplanes)), np.empty(precisions.shape)
-        informants = self if exact else self._informants
+        informants = (None if exact else self._informants) or self
         ascend(
             self._table,
             informants._table,

@@ -13,6 +13,7 @@ with q(S) the leaf posterior that S implies. Its maximum over S is the maximum o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,11 +34,15 @@ _PRECISION_RANGE = (1e-6, 1e3)
 _NEAR = 1.0
 # Passes for which an information matrix serves while far, and may serve once near.
 _SHORTEST_SERVICE, _LONGEST_SERVICE, _FOR_EVER = 2, 8, 1 << 30
-_SHORTEST_STEP = 1e-4
+# Damping of a step after one that lowered the bound, from the first such step on and at most; it is in units of the
+# mean diagonal of the complete-data information. Each step that raises the bound lowers it.
+_FIRST_DAMPING, _MOST_DAMPING, _LEAST_DAMPING, _DAMPING_FACTOR = 1e-2, 1e6, 1e-4, 10.0
 # A precision is found when its update is shorter than this, on a log scale.
 _SAME_PRECISION = 0.02
 # How many times its own update a precision may move.
 _LONGEST_PULL = 8.0
+# Of more rows than this, Bayes factors of more than so many nats are not worked out in full.
+_MANY_ROWS, _BEYOND_DOUBT = 65536, 20.0
 # An ascent may gain this many times what its next step promises.
 _LONG_WAY = 10.0
 
@@ -149,7 +154,8 @@ class _Ascent:
 
     Both are made in one pass: the statistics that a pass returns are the E step, its gradient gives the Newton
     step, and the next pass judges both together. A pair that lowers the penalised bound is taken back and its
-    Newton step shortened; an E step alone never lowers it.
+    Newton step damped: that bends it away from directions of little curvature, which few rows or rows far from a
+    split know of, and where a step is longest and least to be trusted. An E step alone never lowers the bound.
     """
 
     def __init__(
@@ -168,11 +174,11 @@ class _Ascent:
         self.hyperplanes, self.precisions, self.statistics = hyperplanes.copy(), precisions.copy(), statistics.copy()
         self.value = np.full(c, -np.inf)
         self.trial_hyperplanes, self.trial_statistics = hyperplanes.copy(), statistics.copy()
-        self.direction = np.zeros((c, m, width))
+        self.slope, self.direction = np.zeros((2, c, m, width))
         self.next_statistics = statistics.copy()
-        self.step = np.ones(c)
+        self.damping = np.zeros(c)
         self.extrapolated = np.zeros(c, dtype=bool)
-        self.inverse = np.zeros((c, m, width, width))
+        self.observed, self.complete, self.inverse = np.zeros((3, c, m, width, width))
         self.spread = np.ones((c, m * width))
         self.anderson = Anderson(c, m * width + statistics[0].size)
         self.last_precisions, self.last_pull = precisions.copy(), np.zeros((c, m))
@@ -220,24 +226,33 @@ class _Ascent:
         return replace(at, observed=told.observed / share, complete=told.complete / share)
 
     def _take_back(self, trees: Integers) -> None:
-        """Undo a step that lowered the bound: an extrapolated one becomes a plain one, a plain one shorter."""
+        """Undo a step that lowered the bound: an extrapolated one becomes a plain one, a plain one is damped."""
         plain = trees[~self.extrapolated[trees]]
-        self.step[plain] *= 0.25
-        self.step[plain[self.step[plain] < _SHORTEST_STEP]] = 0.0
+        if len(plain) and not self.fixed:
+            self.damping[plain] = np.maximum(_FIRST_DAMPING, self.damping[plain] * _DAMPING_FACTOR)
+            self._invert(plain)
+            self._aim(plain)
+            # An E step alone.
+            self.direction[plain[self.damping[plain] > _MOST_DAMPING]] = 0.0
         self.extrapolated[trees] = False
         self.anderson.forget(trees)
-        self.trial_hyperplanes[trees] = self.hyperplanes[trees] + self.step[trees, None, None] * self.direction[trees]
+        self.trial_hyperplanes[trees] = self.hyperplanes[trees] + self.direction[trees]
         self.trial_statistics[trees] = self.next_statistics[trees]
 
     def _accept(self, trees: Integers, value: Floats, at: Pass, effort: Effort, rounds_left: Integers) -> None:
         family = self.rows.family
         self.hyperplanes[trees], self.statistics[trees] = self.trial_hyperplanes[trees], self.trial_statistics[trees]
-        self.value[trees], self.next_statistics[trees], self.step[trees] = value, at.statistics, 1.0
-        if at.observed is not None and not self.fixed:
-            self._renew_metric(trees, at)
+        self.value[trees], self.next_statistics[trees] = value, at.statistics
+        if not self.fixed:
+            eased = self.damping[trees] / _DAMPING_FACTOR
+            self.damping[trees] = np.where(eased < _LEAST_DAMPING, 0.0, eased)
+            self._set_slope(trees, at)
+            if at.observed is not None:
+                self.observed[trees], self.complete[trees] = at.observed, at.complete
+            self._invert(trees if at.observed is not None else trees[eased > 0])
         change = at.statistics - self.statistics[trees]
         push = family.expected_parameters(at.statistics) - at.expected
-        promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees, at)
+        promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees)
         settled = promise < effort.tolerance
         service = np.where(promise > _NEAR, _SHORTEST_SERVICE, _LONGEST_SERVICE)
         hoped = value + _LONG_WAY * promise
@@ -256,25 +271,31 @@ class _Ascent:
                 self._tune(trees[tunable], _of(at, tunable))
         self._propose(trees, change, promise < _NEAR)
 
-    def _renew_metric(self, trees: Integers, at: Pass) -> None:
-        assert at.observed is not None
-        assert at.complete is not None
+    def _invert(self, trees: Integers) -> None:
+        if not len(trees):
+            return
         width = self.hyperplanes.shape[-1]
         diagonal = np.arange(width)
+        damping = self.damping[trees, None, None]
         prior = prior_diagonal(self.precisions[trees], width)
-        self.inverse[trees] = newton_inverses(at.observed, at.complete, prior)
+        prior += damping * self.complete[trees][..., diagonal, diagonal].mean(axis=-1, keepdims=True)
+        self.inverse[trees] = newton_inverses(
+            self.observed[trees], self.complete[trees], prior, cautious=damping[..., None] > 0
+        )
         self.spread[trees] = _flat(
             np.sqrt(np.maximum(self.inverse[trees][..., diagonal, diagonal], np.finfo(float).tiny))
         )
 
-    def _aim(self, trees: Integers, at: Pass) -> Floats:
+    def _set_slope(self, trees: Integers, at: Pass) -> None:
+        prior = prior_diagonal(self.precisions[trees], self.hyperplanes.shape[-1])
+        self.slope[trees] = at.gradient - prior * self.hyperplanes[trees]
+
+    def _aim(self, trees: Integers) -> Floats:
         """Set Newton's direction; returns the nats that it promises."""
         if self.fixed:
             return np.zeros(len(trees))
-        prior = prior_diagonal(self.precisions[trees], self.hyperplanes.shape[-1])
-        gradient = at.gradient - prior * self.hyperplanes[trees]
-        self.direction[trees] = (self.inverse[trees] @ gradient[..., None])[..., 0]
-        return np.asarray(0.5 * (gradient * self.direction[trees]).sum(axis=(-1, -2)))
+        self.direction[trees] = (self.inverse[trees] @ self.slope[trees][..., None])[..., 0]
+        return np.asarray(0.5 * (self.slope[trees] * self.direction[trees]).sum(axis=(-1, -2)))
 
     def _note(self, trees: Integers, value: Floats, cost: Floats, which: Any) -> None:
         """Remember settled trees whose log evidence is the best that their precisions have reached."""
@@ -302,8 +323,9 @@ class _Ascent:
         self.value[trees] += penalty(self.hyperplanes[trees], before) - penalty(self.hyperplanes[trees], tuned)
         self.precisions[trees] = tuned
         self.anderson.forget(trees)
-        self._renew_metric(trees, at)
-        self._aim(trees, at)
+        self._set_slope(trees, at)
+        self._invert(trees)
+        self._aim(trees)
 
     def _propose(self, trees: Integers, change: Floats, near: Any) -> None:
         m, width = self.hyperplanes.shape[1:]
@@ -441,6 +463,14 @@ def climbed(rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effo
     return State(grown, stack.precisions[0], stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
 
 
+def settled(rows: Rows, state: State, tolerance: float = 1e-5, exact: bool = True) -> State:
+    """State of a tree as it is, responsibilities converged from those that it has."""
+    tree, precisions = state.tree, state.precisions
+    start = tree.hyperplanes[None], precisions[None], state.statistics[None]
+    stack = settle(rows, tree.shape, *start, tolerance=tolerance, exact=exact)
+    return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+
+
 def fitted(
     rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort, tolerance: float = 1e-5
 ) -> State:
@@ -454,30 +484,30 @@ def fitted(
     return state if state.log_evidence > afresh.log_evidence + 1e-3 else afresh
 
 
-def _without(state: State, split: int) -> tuple[Tree, Floats, Floats]:
-    """Tree, precisions and leaf statistics with one split collapsed into a leaf."""
-    first, *others = np.flatnonzero(state.tree.shape.sides[split])
-    statistics = np.delete(state.statistics, others, axis=0)
-    statistics[first] += state.statistics[others].sum(axis=0)
-    return collapse(state.tree, split), state.precisions[kept_splits(state.tree.shape, split)], statistics
-
-
-def collapsed(rows: Rows, state: State, split: int, tolerance: float = 1e-5) -> State:
-    """State of the tree with one split collapsed into a leaf, the other hyperplanes kept.
+def collapsed(rows: Rows, state: State, splits: Iterable[int], tolerance: float = 1e-5) -> State:
+    """State of the tree with some splits, none below another, collapsed into leaves, the other hyperplanes kept.
 
     Responsibilities converge from those of the tree as it is.
     """
-    tree, precisions, statistics = _without(state, split)
-    start = tree.hyperplanes[None], precisions[None], statistics[None]
-    stack = settle(rows, tree.shape, *start, tolerance=tolerance, exact=False)
-    return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+    tree, precisions, statistics = state.tree, state.precisions, state.statistics
+    for id_ in state.tree.ids[list(splits)]:
+        split = int(np.flatnonzero(tree.ids == id_)[0])
+        first, *others = np.flatnonzero(tree.shape.sides[split])
+        merged = statistics[[first, *others]].sum(axis=0)
+        statistics = np.delete(statistics, others, axis=0)
+        statistics[first] = merged
+        precisions = precisions[kept_splits(tree.shape, split)]
+        tree = collapse(tree, split)
+    merged = replace(state, tree=tree, precisions=precisions, statistics=statistics)
+    return settled(rows, merged, tolerance, exact=False)
 
 
 def least_gains(rows: Rows, state: State) -> Floats:
     """For each split, a gain of log evidence that collapsing it into a leaf has at least, prices of others held.
 
     It is what the tree gains if responsibilities of leaves that become one are added and all others are kept. Their
-    divergence from memberships shrinks by that among these leaves.
+    divergence from memberships shrinks by that among these leaves. Gains of splits none of which is below another
+    add up.
     """
     tree, family = state.tree, rows.family
     sums, statistics = rows.likelihoods_below(tree.hyperplanes, tree.shape, state.statistics)
@@ -492,8 +522,14 @@ def least_gains(rows: Rows, state: State) -> Floats:
 
 
 def log_bayes_factors(rows: Rows, state: State) -> Floats:
-    """For each split the log evidence of the tree less that of the tree with the split collapsed into a leaf."""
+    """For each split the log evidence of the tree less that of the tree with the split collapsed into a leaf.
+
+    Of many rows, factors that are beyond doubt are what `least_gains` leaves: an upper limit.
+    """
+    factors = -least_gains(rows, state)
     # Of many rows no one wants to know it to so many digits.
-    tolerance = 1e-9 * max(1.0, rows.n_rows / 1000) ** 2
-    without = [collapsed(rows, state, split, tolerance).log_evidence for split in range(state.tree.n_splits)]
-    return state.log_evidence - np.array(without, dtype=np.float64)
+    tolerance = 1e-9 * max(1.0, rows.n_rows / 1000) ** 3
+    doubted = factors < (_BEYOND_DOUBT if rows.n_rows > _MANY_ROWS else np.inf)
+    for split in np.flatnonzero(doubted):
+        factors[split] = state.log_evidence - collapsed(rows, state, [split], tolerance).log_evidence
+    return factors

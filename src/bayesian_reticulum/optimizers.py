@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .tree import Floats, Integers
 
 
-def newton_inverses(observed: Floats, complete: Floats, prior: Floats) -> Floats:
+# How much of the complete-data information a cautious step adds to the observed.
+_CAUTION = 0.2
+
+
+def newton_inverses(observed: Floats, complete: Floats, prior: Floats, cautious: NDArray[np.bool_]) -> Floats:
     """Inverse of information plus prior precision (..., p, p) that makes Newton's direction one of ascent.
 
     The observed information gives the longer steps but need not be positive definite far from the optimum;
-    there the complete-data information, which always is, takes its place.
+    there the complete-data information, which always is, takes its place. A `cautious` step (broadcast to all
+    matrices) looks at both.
     """
     diagonal = np.arange(prior.shape[-1])
-    matrices = observed.copy()
+    caution = np.where(cautious, _CAUTION, 0.0)
+    matrices = (1.0 - caution) * observed + caution * complete
     matrices[..., diagonal, diagonal] += prior
     flat = matrices.reshape(-1, len(diagonal), len(diagonal))
     safe = complete.reshape(flat.shape)

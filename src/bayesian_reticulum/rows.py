@@ -33,6 +33,8 @@ _WIDEST_PRODUCTS = 64
 _PRODUCT_FLOATS = 1 << 19
 # Values along directions that may be held at once for their quantiles.
 QUANTILE_FLOATS = 1 << 21
+# Views of leaves that are made from one reading of the rows: all of them may together hold more than the rows do.
+_VIEWS_AT_ONCE = 32
 # A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
 _NEGLIGIBLE_SHARE = 1e-3
 
@@ -220,8 +222,10 @@ class Rows(Protocol):
         """The rows as a branch in the place of one leaf would see them, all else held."""
         ...
 
-    def views(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> Sequence[Rows]:
-        """The rows `within` each leaf, from one reading of them."""
+    def views(
+        self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Sequence[int] | Integers
+    ) -> Iterator[Rows]:
+        """The rows `within` each of some leaves; rows are read once for several of them."""
         ...
 
     def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
@@ -496,26 +500,29 @@ class NumpyRows:
             yield slice(index, index + 1), scanned.row_statistics(columns, residuals)
 
     def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Self:
-        return self._views(hyperplanes, shape, statistics, [leaf])[0]
+        return next(self.views(hyperplanes, shape, statistics, [leaf]))
 
-    def views(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> list[Self]:
-        return self._views(hyperplanes, shape, statistics, range(shape.n_leaves))
-
-    def _views(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Sequence[int]) -> list[Self]:
+    def views(
+        self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Sequence[int] | Integers
+    ) -> Iterator[Self]:
         if shape.n_splits == 0:
-            return [self]
-        return [
-            self._like(
-                weights=self._weights[seen],
-                _chosen=self._chosen_of(seen),
-                _log_reach=log_reach,
-                _log_other=log_other,
-            )
-            for seen, log_reach, log_other in self._seen(hyperplanes, shape, statistics, leaves)
-        ]
+            yield from (self for _ in leaves)
+            return
+        for start in range(0, len(leaves), _VIEWS_AT_ONCE):
+            part = np.asarray(leaves[start : start + _VIEWS_AT_ONCE], dtype=np.int64)
+            found = self._seen(hyperplanes, shape, statistics, part)[::-1]
+            while found:
+                # What was found of a leaf is let go with its view.
+                seen, log_reach, log_other = found.pop()
+                yield self._like(
+                    weights=self._weights[seen],
+                    _chosen=self._chosen_of(seen),
+                    _log_reach=log_reach,
+                    _log_other=log_other,
+                )
 
     def _seen(
-        self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Sequence[int]
+        self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Integers
     ) -> list[tuple[Integers, Floats, Floats]]:
         """For each of some leaves: which rows it sees, their log membership, and what all other leaves say of them."""
         expected = self.family.expected_parameters(statistics)

@@ -26,7 +26,8 @@ constexpr double kPrecisionPrior = 0.02;
 constexpr double kLeastPrecision = 1e-6, kLargestPrecision = 1e3;
 constexpr double kNear = 1.0;
 constexpr int kShortestService = 2, kLongestService = 8, kForEver = std::numeric_limits<int>::max();
-constexpr double kShortestStep = 1e-4;
+constexpr double kLeastDamping = 1e-4, kFirstDamping = 1e-2, kMostDamping = 1e6, kDampingFactor = 10.0;
+constexpr double kCaution = 0.2;
 constexpr double kSamePrecision = 0.02;
 constexpr double kLongestPull = 8.0;
 constexpr double kLongWay = 10.0;
@@ -142,6 +143,7 @@ class Ascent {
             state.trial_hyperplanes = state.hyperplanes;
             state.trial_statistics = state.next_statistics = state.statistics;
             state.direction.assign(planes_, 0.0);
+            state.slope.assign(planes_, 0.0);
             state.inverse.assign(m * square_, 0.0);
             state.spread.assign(planes_, 1.0);
             state.serves = fixed ? kForEver : 0;
@@ -193,8 +195,9 @@ class Ascent {
     struct State {
         Values hyperplanes, statistics, precisions, last_precisions, last_pull;
         Values trial_hyperplanes, trial_statistics, next_statistics;
-        Values direction, inverse, spread;
-        double value = -std::numeric_limits<double>::infinity(), step = 1.0, cost = 0.0;
+        // Slope of the penalised bound, information packed as in passes, and what follows from them.
+        Values slope, observed, complete, direction, inverse, spread;
+        double value = -std::numeric_limits<double>::infinity(), damping = 0.0, cost = 0.0;
         bool extrapolated = false, done = false;
         int rounds_left = 0, serves = 0;
         // Anderson's memory.
@@ -277,14 +280,16 @@ class Ascent {
     }
 
     void take_back(State& state) {
-        if (!state.extrapolated) {
-            state.step *= 0.25;
-            if (state.step < kShortestStep) state.step = 0.0;
+        if (!state.extrapolated && !fixed_) {
+            state.damping = std::max(kFirstDamping, state.damping * kDampingFactor);
+            invert(state);
+            aim(state);
+            // An E step alone.
+            if (state.damping > kMostDamping) std::fill(state.direction.begin(), state.direction.end(), 0.0);
         }
         state.extrapolated = false;
         state.forget();
-        for (int64_t j = 0; j < planes_; ++j)
-            state.trial_hyperplanes[j] = state.hyperplanes[j] + state.step * state.direction[j];
+        for (int64_t j = 0; j < planes_; ++j) state.trial_hyperplanes[j] = state.hyperplanes[j] + state.direction[j];
         state.trial_statistics = state.next_statistics;
     }
 
@@ -294,8 +299,16 @@ class Ascent {
         state.statistics = state.trial_statistics;
         state.value = value;
         state.next_statistics.assign(new_statistics_.begin() + i * sums_, new_statistics_.begin() + (i + 1) * sums_);
-        state.step = 1.0;
-        if (information && !fixed_) renew_metric(state, i);
+        if (!fixed_) {
+            const double damping = state.damping / kDampingFactor < kLeastDamping ? 0.0 : state.damping / kDampingFactor;
+            const bool eased = damping != state.damping;
+            state.damping = damping;
+            set_slope(state, i);
+            if (information)
+                renew_metric(state, i);
+            else if (eased)
+                invert(state);
+        }
         Values change(sums_), push(sums_);
         leaves_.expected_parameters(state.next_statistics.data(), L_, push.data());
         double promise = 0.0;
@@ -303,7 +316,7 @@ class Ascent {
             change[s] = state.next_statistics[s] - state.statistics[s];
             promise += 0.5 * (push[s] - expected_[i * sums_ + s]) * change[s];
         }
-        promise += aim(state, i);
+        promise += aim(state);
         const bool settled = promise < effort.tolerance;
         state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? kShortestService : kLongestService;
         if (information) {
@@ -338,15 +351,31 @@ class Ascent {
     }
 
     void renew_metric(State& state, size_t i) {
-        Values matrix(square_);
+        const int64_t size = m_ * pairs_;
+        state.observed.assign(observed_.begin() + i * size, observed_.begin() + (i + 1) * size);
+        state.complete.assign(complete_.begin() + i * size, complete_.begin() + (i + 1) * size);
+        invert(state);
+    }
+
+    void invert(State& state) {
+        Values matrix(square_), work(square_);
+        const double caution = state.damping > 0.0 ? kCaution : 0.0;
         for (int split = 0; split < m_; ++split) {
+            const double* observed = state.observed.data() + split * pairs_;
+            const double* complete = state.complete.data() + split * pairs_;
+            double trace = 0.0;
+            for (int64_t row = 0, at = 0; row < w_; at += w_ - row++) trace += complete[at];
+            const double damping = state.damping * trace / w_;
             double* inverse = state.inverse.data() + split * square_;
-            const Values* tried[2] = {&observed_, &complete_};
-            for (const Values* information : tried) {
-                unpack(*information, i, split, nullptr, matrix.data());
-                for (int j = 0; j < w_; ++j) matrix[int64_t{j} * w_ + j] += prior_precision(state, split, j);
+            for (double share : {caution, 1.0}) {
+                for (int64_t row = 0, at = 0; row < w_; ++row) {
+                    double* to = matrix.data() + row * w_;
+                    for (int64_t column = row; column < w_; ++column, ++at)
+                        to[column] = (1.0 - share) * observed[at] + share * complete[at];
+                    to[row] += prior_precision(state, split, static_cast<int>(row)) + damping;
+                }
                 if (cholesky(matrix.data(), w_)) {
-                    inverse_from_cholesky(matrix.data(), w_, inverse);
+                    inverse_from_cholesky(matrix.data(), w_, work.data(), inverse);
                     break;
                 }
             }
@@ -356,22 +385,27 @@ class Ascent {
         }
     }
 
-    double aim(State& state, size_t i) {
+    // The slope of the penalised bound at the i-th tree of the last pass.
+    void set_slope(State& state, size_t i) const {
+        for (int64_t j = 0; j < planes_; ++j)
+            state.slope[j] = gradient_[i * planes_ + j] -
+                             prior_precision(state, static_cast<int>(j / w_), static_cast<int>(j % w_)) *
+                                 state.hyperplanes[j];
+    }
+
+    double aim(State& state) const {
         if (fixed_) return 0.0;
         double promise = 0.0;
-        Values slope(w_);
         for (int split = 0; split < m_; ++split) {
             const int64_t at = int64_t{split} * w_;
-            for (int j = 0; j < w_; ++j)
-                slope[j] = gradient_[i * planes_ + at + j] -
-                           prior_precision(state, split, j) * state.hyperplanes[at + j];
+            const double* slope = state.slope.data() + at;
+            double* direction = state.direction.data() + at;
+            std::fill(direction, direction + w_, 0.0);
             for (int row = 0; row < w_; ++row) {
                 const double* inverse = state.inverse.data() + split * square_ + int64_t{row} * w_;
-                double move = 0.0;
-                for (int j = 0; j < w_; ++j) move += inverse[j] * slope[j];
-                state.direction[at + row] = move;
-                promise += 0.5 * slope[row] * move;
+                for (int j = 0; j < w_; ++j) direction[j] += inverse[j] * slope[row];
             }
+            for (int j = 0; j < w_; ++j) promise += 0.5 * slope[j] * direction[j];
         }
         return promise;
     }
@@ -389,8 +423,9 @@ class Ascent {
             for (int j = 0; j < w_; ++j) matrix[int64_t{j} * w_ + j] += 1.0;
             cholesky(matrix.data(), w_);
             for (int j = 0; j < w_; ++j) price += std::log(matrix[int64_t{j} * w_ + j]);
-            inverse_from_cholesky(matrix.data(), w_, work.data());
-            for (int j = 1; j < w_; ++j) uncertain += work[int64_t{j} * w_ + j];
+            Values inverse(square_);
+            inverse_from_cholesky(matrix.data(), w_, work.data(), inverse.data());
+            for (int j = 1; j < w_; ++j) uncertain += inverse[int64_t{j} * w_ + j];
             return {price, uncertain};
         }
         Values values;
@@ -457,8 +492,9 @@ class Ascent {
         state.precisions = tuned;
         state.value += before - penalty(state, state.hyperplanes);
         state.forget();
-        renew_metric(state, i);
-        aim(state, i);
+        set_slope(state, i);
+        invert(state);
+        aim(state);
     }
 
     void propose(State& state, const Values& change, bool near) {

@@ -10,40 +10,48 @@
 
 namespace reticulum {
 
-// Lower Cholesky factor of a symmetric matrix (n, n) in place; false if it is not positive definite.
+// Cholesky factor of a symmetric matrix (n, n) in its upper triangle, in place; false if it is not positive definite.
+//
+// Of the matrix, too, only the upper triangle is read. Inner loops run along rows, where compilers can use vectors.
 inline bool cholesky(double* a, int n) {
-    for (int j = 0; j < n; ++j) {
-        double* row_j = a + int64_t{j} * n;
-        double pivot = row_j[j];
-        for (int k = 0; k < j; ++k) pivot -= row_j[k] * row_j[k];
-        if (!(pivot > 0.0)) return false;
-        pivot = std::sqrt(pivot);
-        row_j[j] = pivot;
-        for (int i = j + 1; i < n; ++i) {
-            double* row_i = a + int64_t{i} * n;
-            double value = row_i[j];
-            for (int k = 0; k < j; ++k) value -= row_i[k] * row_j[k];
-            row_i[j] = value / pivot;
+    for (int k = 0; k < n; ++k) {
+        double* row = a + int64_t{k} * n;
+        if (!(row[k] > 0.0)) return false;
+        row[k] = std::sqrt(row[k]);
+        const double inverse = 1.0 / row[k];
+        for (int j = k + 1; j < n; ++j) row[j] *= inverse;
+        for (int i = k + 1; i < n; ++i) {
+            double* other = a + int64_t{i} * n;
+            const double factor = row[i];
+            for (int j = i; j < n; ++j) other[j] -= factor * row[j];
         }
     }
     return true;
 }
 
-// Inverse (n, n) of a matrix from its lower Cholesky factor, which is overwritten by its own inverse.
-inline void inverse_from_cholesky(double* factor, int n, double* inverse) {
-    for (int j = 0; j < n; ++j) {
-        factor[int64_t{j} * n + j] = 1.0 / factor[int64_t{j} * n + j];
-        for (int i = j + 1; i < n; ++i) {
-            double value = 0.0;
-            for (int k = j; k < i; ++k) value -= factor[int64_t{i} * n + k] * factor[int64_t{k} * n + j];
-            factor[int64_t{i} * n + j] = value / factor[int64_t{i} * n + i];
+// Inverse (n, n) of a matrix from its Cholesky factor in an upper triangle; `work` (n, n) is overwritten.
+inline void inverse_from_cholesky(const double* factor, int n, double* work, double* inverse) {
+    // The rows of the factor's inverse, transposed, then the sum of their products.
+    for (int i = 0; i < n; ++i) {
+        double* row = work + int64_t{i} * n;
+        std::fill(row, row + i, 0.0);
+        for (int k = 0; k < i; ++k) {
+            const double* before = work + int64_t{k} * n;
+            const double part = factor[int64_t{k} * n + i];
+            for (int j = 0; j <= k; ++j) row[j] -= part * before[j];
         }
+        const double pivot = 1.0 / factor[int64_t{i} * n + i];
+        for (int j = 0; j < i; ++j) row[j] *= pivot;
+        row[i] = pivot;
     }
     std::fill(inverse, inverse + int64_t{n} * n, 0.0);
     for (int k = 0; k < n; ++k) {
-        const double* row = factor + int64_t{k} * n;
-        for (int i = 0; i <= k; ++i)
-            for (int j = 0; j <= i; ++j) inverse[int64_t{i} * n + j] += row[i] * row[j];
+        const double* row = work + int64_t{k} * n;
+        for (int i = 0; i <= k; ++i) {
+            double* to = inverse + int64_t{i} * n;
+            const double part = row[i];
+            for (int j = 0; j <= i; ++j) to[j] += part * row[j];
+        }
     }
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < i; ++j) inverse[int64_t{j} * n + i] = inverse[int64_t{i} * n + j];

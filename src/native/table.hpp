@@ -318,15 +318,16 @@ class Table {
 
     // For a leaf, or all if it is negative, the rows of which it holds more than a share, as a list of arrays: places
     // in the table, log membership, and the log joint of all other leaves.
-    nb::list leaf_views(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, int leaf,
+    nb::list leaf_views(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, In<int64_t, 1> wanted,
                         double log_share, int threads) const {
         const Trees trees = trees_of(hyperplanes, children);
         require_parameters(trees, parameters);
         const Likelihoods likelihoods(*this, trees, parameters.data());
         const int leaves = trees.leaves();
-        require(trees.c == 1 && leaf < leaves, "there is no such leaf");
-        const int first = std::max(leaf, 0), last = leaf < 0 ? leaves : leaf + 1;
-        std::vector<View> views(last - first);
+        require(trees.c == 1, "views are those of one tree");
+        for (size_t v = 0; v < wanted.size(); ++v)
+            require(wanted.data()[v] >= 0 && wanted.data()[v] < leaves, "there is no such leaf");
+        std::vector<View> views(wanted.size());
         {
             nb::gil_scoped_release release;
             const Plan plan = this->plan(block_rows(width_ + (statistics_ ? k_ : 0) + 5 * leaves));
@@ -336,7 +337,7 @@ class Table {
                 const Trees& trees;
                 const Beliefs& beliefs;
                 double log_share;
-                int first, last;
+                const int64_t* wanted;
                 std::vector<View>& views;
                 std::vector<View> own;
                 std::vector<double> scratch, tile, out;
@@ -348,8 +349,8 @@ class Table {
                         const int64_t n = block.n, leaves = trees.leaves(), start = plan.parts[part].start;
                         out.resize(static_cast<size_t>(3 * leaves * n));
                         kernels.leaf_views(trees, beliefs, block, out.data(), scratch);
-                        for (int leaf = first; leaf < last; ++leaf) {
-                            const double* reach = out.data() + leaf * n;
+                        for (size_t v = 0; v < own.size(); ++v) {
+                            const double* reach = out.data() + wanted[v] * n;
                             const double* joint = reach + leaves * n;
                             const double* other = joint + leaves * n;
                             for (int64_t b = 0; b < n; ++b) {
@@ -358,9 +359,9 @@ class Table {
                                 const double whole =
                                     top + std::log1p(std::exp(std::min(joint[b], other[b]) - top));
                                 if (!(std::max(reach[b], joint[b] - whole) > log_share)) continue;
-                                own[leaf - first].place.push_back(start + b);
-                                own[leaf - first].reach.push_back(reach[b]);
-                                own[leaf - first].other.push_back(other[b]);
+                                own[v].place.push_back(start + b);
+                                own[v].reach.push_back(reach[b]);
+                                own[v].other.push_back(other[b]);
                             }
                         }
                     }
@@ -375,7 +376,7 @@ class Table {
                 }
             };
             in_order(static_cast<int64_t>(plan.chunks.size()) - 1, threads, [&] {
-                return Worker{*this, plan, trees, likelihoods.beliefs, log_share, first, last, views, {}, {}, {}, {}};
+                return Worker{*this, plan, trees, likelihoods.beliefs, log_share, wanted.data(), views, {}, {}, {}, {}};
             });
         }
         nb::list out;
