@@ -6,7 +6,7 @@ everything that happens is yielded as an event.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -117,12 +117,17 @@ class Policy:
     lookahead: int = 64
 
 
+# A leaf by the id of the split above it, -1 for none, and its side; or a branch by the id of its first split.
+Place = tuple[int, ...]
+
+
 class Site(NamedTuple):
     """Where a branch may be put: in the place of a leaf, or of a branch that is first collapsed to one.
 
     For such a branch, `exchanged` are starts (c, 3, d + 1) for a new one: what it was, with its levels exchanged.
     """
 
+    place: Place
     state: State
     leaf: int
     exchanged: Floats
@@ -176,8 +181,9 @@ def iterate_growth(
             incumbent = _carried_over(part, incumbent)
             yield GrowthEvent(attempt, "start", None, incumbent.tree, incumbent.log_evidence)
         without_gain = 0
-        fruitless: frozenset[tuple[int, int]] = frozenset()
-        turns: Iterator[Site] = iter(())
+        fruitless: frozenset[Place] = frozenset()
+        # When a place was last tried in vain.
+        failed: dict[Place, int] = {}
         while without_gain < patience:
             if attempt == policy.max_attempts:
                 reason = "max_attempts"
@@ -192,20 +198,18 @@ def iterate_growth(
             elif level > 0 and part.n_rows > _LEAF_BY_LEAF:
                 break
             else:
-                site = next(turns, None)
+                site = _next_site(part, incumbent, policy, failed)
                 if site is None:
-                    turns = _sites(part, incumbent, policy)
-                    site = next(turns, None)
-                    if site is None:
-                        break
+                    break
                 challenger, candidates, events = _attempt(part, incumbent, site, policy, rng, next_id)
                 next_id += 3
                 split_id = events[0].split_id if events else None
+                failed[site.place] = attempt
             attempt += 1
             yield from (replace(event, attempt=attempt) for event in events)
             without_gain += 1
             if challenger is not None:
-                incumbent, turns, without_gain = challenger, iter(()), 0
+                incumbent, without_gain = challenger, 0
                 part = part.arranged(incumbent.tree.hyperplanes, incumbent.tree.shape)
             phase: Phase = "rejected" if challenger is None else "kept"
             yield GrowthEvent(attempt, phase, split_id, incumbent.tree, incumbent.log_evidence, candidates)
@@ -277,25 +281,33 @@ def _fits(site: Site, shape: Shape, policy: Policy) -> bool:
     return few and flat
 
 
-def _sites(rows: Rows, state: State, policy: Policy) -> Iterator[Site]:
-    """Where to try next, in turn: the least explained leaves, and branches that may be grown anew."""
+def _next_site(rows: Rows, state: State, policy: Policy, failed: Mapping[Place, int]) -> Site | None:
+    """Where to try next: where no attempt has failed, or none for longest.
+
+    In turn, the least explained leaves and branches that may be grown anew, those near the root first.
+    """
     tree = state.tree
-    leaves = _unexplained_leaves(rows, tree)
     nothing = np.empty((0, 3, tree.n_features + 1))
+    names = _leaf_names(tree)
+    leaves = [Site(names[leaf], state, leaf, nothing) for leaf in _unexplained_leaves(rows, tree).tolist()]
+    leaves = [site for site in leaves if _fits(site, _CUT, policy)]
     small = (tree.shape.sides != 0).sum(axis=1) <= _REGROWN_LEAVES
-    splits = sorted(np.flatnonzero(small), key=lambda split: tree.shape.levels[split])
+    splits = sorted(np.flatnonzero(small).tolist(), key=lambda split: int(tree.shape.levels[split]))
+    by_turn: dict[Place, Site | int] = {}
     for turn in range(max(len(leaves), len(splits))):
-        if turn < len(leaves):
-            site = Site(state, int(leaves[turn]), nothing)
-            if _fits(site, _CUT, policy):
-                yield site
-        if turn < len(splits):
-            yield _opened(rows, state, int(splits[turn]))
+        by_turn.update((site.place, site) for site in leaves[turn : turn + 1])
+        by_turn.update(((int(tree.ids[split]),), split) for split in splits[turn : turn + 1])
+    place = min(by_turn, key=lambda place: failed.get(place, -1), default=None)
+    if place is None:
+        return None
+    site = by_turn[place]
+    return site if isinstance(site, Site) else _opened(rows, state, site)
 
 
 def _opened(rows: Rows, state: State, split: int) -> Site:
     leaf = int(np.flatnonzero(state.tree.shape.sides[split])[0])
-    return Site(collapsed(rows, state, [split], tolerance=1e-3), leaf, _exchanged(state.tree, split))
+    place = (int(state.tree.ids[split]),)
+    return Site(place, collapsed(rows, state, [split], tolerance=1e-3), leaf, _exchanged(state.tree, split))
 
 
 def _exchanged(tree: Tree, split: int) -> Floats:
@@ -423,16 +435,13 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
 
 
 class Round(NamedTuple):
-    """What came of a round: as of an `_attempt`, the next free id, and the leaves that had no branch worth its price.
-
-    A leaf is named by the id of the split above it and its side.
-    """
+    """What came of a round: as of an `_attempt`, the next free id, and the leaves that had no branch worth its price."""
 
     challenger: State | None
     candidates: tuple[Candidate, ...]
     events: list[GrowthEvent]
     next_id: int
-    fruitless: frozenset[tuple[int, int]]
+    fruitless: frozenset[Place]
 
 
 def _round(
@@ -441,7 +450,7 @@ def _round(
     policy: Policy,
     rng: np.random.Generator,
     first_id: int,
-    fruitless: frozenset[tuple[int, int]],
+    fruitless: frozenset[Place],
 ) -> Round:
     """Try branches at all unexplained leaves at once, but those where an earlier round has found none.
 
@@ -456,11 +465,11 @@ def _round(
     # From right to left, so that a branch does not renumber the leaves that are still to come.
     names = _leaf_names(tree)
     leaves = np.array([leaf for leaf in np.sort(_unexplained_leaves(rows, tree))[::-1] if names[leaf] not in fruitless])
-    barren: set[tuple[int, int]] = set()
+    barren: set[Place] = set()
     for leaf, view in zip(
         leaves.tolist(), rows.views(tree.hyperplanes, tree.shape, incumbent.statistics, leaves), strict=True
     ):
-        site = Site(state, leaf, nothing)
+        site = Site(names[leaf], state, leaf, nothing)
         base = _base(view, incumbent.statistics[leaf])
         best: tuple[float, Branches, int, int] | None = None
         for branches in _propose(view, site, policy, rng):
@@ -491,9 +500,8 @@ def _round(
     return Round(challenger if gained else None, tuple(candidates), events, first_id, fruitless)
 
 
-def _leaf_names(tree: Tree) -> list[tuple[int, int]]:
-    """For each leaf the id of the split above it, -1 for none, and its side."""
-    names = [(-1, 0)] * tree.n_leaves
+def _leaf_names(tree: Tree) -> list[Place]:
+    names: list[Place] = [(-1, 0)] * tree.n_leaves
     for split, side in np.argwhere(tree.children < 0):
         names[~tree.children[split, side]] = int(tree.ids[split]), int(side)
     return names
