@@ -461,16 +461,18 @@ def _round(
     nothing = np.empty((0, 3, tree.n_features + 1))
     candidates: list[Candidate] = []
     chosen: list[int] = []
-    state = incumbent
-    # From right to left, so that a branch does not renumber the leaves that are still to come.
-    names = _leaf_names(tree)
-    leaves = np.array([leaf for leaf in np.sort(_unexplained_leaves(rows, tree))[::-1] if names[leaf] not in fruitless])
     barren: set[Place] = set()
-    for leaf, view in zip(
-        leaves.tolist(), rows.views(tree.hyperplanes, tree.shape, incumbent.statistics, leaves), strict=True
-    ):
-        site = Site(names[leaf], state, leaf, nothing)
-        base = _base(view, incumbent.statistics[leaf])
+    names = _leaf_names(tree)
+    # From right to left, so that a branch does not renumber the leaves that are still to come.
+    sites = [Site(names[leaf], incumbent, leaf, nothing) for leaf in sorted(_unexplained_leaves(rows, tree).tolist())]
+    sites = [site for site in sites[::-1] if site.place not in fruitless and _fits(site, _CUT, policy)]
+    views = rows.views(tree.hyperplanes, tree.shape, incumbent.statistics, [site.leaf for site in sites])
+    state = incumbent
+    for untouched, view in zip(sites, views, strict=True):
+        site = untouched._replace(state=state)
+        if not _fits(site, _CUT, policy):
+            continue
+        base = _base(view, incumbent.statistics[site.leaf])
         best: tuple[float, Branches, int, int] | None = None
         for branches in _propose(view, site, policy, rng):
             gains = branches.stack.log_evidence - base
@@ -481,7 +483,7 @@ def _round(
                 best = gain, branches, index, len(candidates)
             candidates.append(Candidate(branches.kind, gain, None, False, reason))
         if best is None:
-            barren.add(names[leaf])
+            barren.add(site.place)
         else:
             _, branches, index, place = best
             chosen.append(place)
@@ -590,6 +592,8 @@ def _apart(shape: Shape, gains: Floats) -> list[int]:
 
 def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -> Iterator[Branches]:
     """Candidates from scanned cuts and from looking one level ahead, each fitted with the rest of the tree held."""
+    if not _fits(site, _CUT, policy):
+        return
     statistics = site.state.statistics[site.leaf]
     sample = view.sampled(_SAMPLE)
     directions, n_varying = _directions(sample, statistics, policy, rng)
@@ -608,9 +612,8 @@ def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -
     ranking = np.argsort(-best_gain, kind="stable")
     if not np.isfinite(best_gain[ranking[0]]):
         return
-    if _fits(site, _CUT, policy):
-        cuts = _cut(grid, np.arange(len(directions)), best_edge)[ranking[: _n_branches(directions)]]
-        yield _fit_branches(view, sample, precision, "cut", _CUT, _STIFFNESS * cuts[:, None])
+    cuts = _cut(grid, np.arange(len(directions)), best_edge)[ranking[: _n_branches(directions)]]
+    yield _fit_branches(view, sample, precision, "cut", _CUT, _STIFFNESS * cuts[:, None])
     if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
         yield _fit_branches(view, sample, precision, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
     if policy.lookahead and _fits(site, _LOOKAHEAD, policy):

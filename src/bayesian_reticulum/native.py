@@ -181,7 +181,9 @@ class NativeRows(NumpyRows):
             self._threads_for(shape.n_splits),
         )
         views = []
-        for place, log_reach, log_other in found:
+        found.reverse()
+        while found:
+            place, log_reach, log_other = found.pop()
             seen = self._layout.row[place]
             order = np.argsort(seen)
             views.append((seen[order], log_reach[order], log_other[order]))

@@ -34,7 +34,7 @@ _PRODUCT_FLOATS = 1 << 19
 # Values along directions that may be held at once for their quantiles.
 QUANTILE_FLOATS = 1 << 21
 # Views of leaves that are made from one reading of the rows: all of them may together hold more than the rows do.
-_VIEWS_AT_ONCE = 32
+_VIEWS_AT_ONCE = 16
 # A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
 _NEGLIGIBLE_SHARE = 1e-3
 
