@@ -284,13 +284,13 @@ def test_a_split_without_a_direction_is_not_exchanged(split):
 def test_a_split_without_a_direction_is_not_bent():
     rows = make_rows(*make_ripley(50, random_state=0)[:2])
     state = evaluated(rows, split_leaf(single_leaf(2), 0, [0.0, 0.0, 0.0]), np.ones(1))
-    assert _bent(rows, Site(state, 1, np.empty((0, 3, 3))), 1) is None
+    assert _bent(rows, Site((0, 1), state, 1, np.empty((0, 3, 3))), 1) is None
 
 
 def test_a_leaf_that_no_row_reaches_is_not_split():
     rows = make_rows(*make_ripley(50, random_state=0)[:2])
     state = evaluated(rows, split_leaf(single_leaf(2), 0, [1e4, 1.0, 0.0]), np.ones(1))
-    site = Site(state, 1, np.empty((0, 3, 3)))
+    site = Site((0, 1), state, 1, np.empty((0, 3, 3)))
     assert _attempt(rows, state, site, Policy(), np.random.default_rng(0), 1) == (None, (), [])
 
 

@@ -1,15 +1,19 @@
 """What many rows and many splits are handled with: samples, views of all leaves, pruning at a glance, threads."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor, growth, native
+from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor, growth, native, objective
 from bayesian_reticulum.datasets import make_cross, make_sphere
 from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.native import NativeRows
-from bayesian_reticulum.objective import collapsed, evaluated, least_gains
+from bayesian_reticulum.growth import Policy, _apart, _next_site
+from bayesian_reticulum.native import NativeRows, rows_in_memory
+from bayesian_reticulum.objective import ascend, collapsed, evaluated, least_gains, log_bayes_factors
 from bayesian_reticulum.rows import NumpyRows
 from bayesian_reticulum.schema import identity_schema
 from bayesian_reticulum.tree import single_leaf, split_leaf
@@ -72,6 +76,69 @@ def test_collapsing_gains_no_less_than_is_said_at_a_glance(rows_class, tree, see
         kept = np.isin(tree.ids, smaller.tree.ids)
         change = smaller.prices.sum() - state.prices[kept].sum()
         assert smaller.log_evidence - state.log_evidence + change >= gain - 1e-6
+
+
+@each_backend
+@few
+@given(tree=trees(min_splits=3, max_splits=7), seed=seeds, n=st.integers(5, 60))
+def test_splits_apart_may_be_collapsed_together(rows_class, tree, seed, n):
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rows_class, rng, n, tree.n_features)
+    state = evaluated(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
+    gains = least_gains(rows, state)
+    liked = gains - np.median(gains)
+    apart = _apart(tree.shape, liked)
+    assert liked[apart[0]] == liked.max()
+    assert (tree.shape.sides[apart] != 0).sum(axis=0).max() == 1
+    smaller = collapsed(rows, state, apart, tolerance=1e-9)
+    # Each of them goes with all that is below it, and nothing else does.
+    reached = (tree.shape.sides[apart] != 0).any(axis=0)
+    np.testing.assert_array_equal(np.isin(tree.ids, smaller.tree.ids), (tree.shape.sides[:, ~reached] != 0).any(axis=1))
+    change = smaller.prices.sum() - state.prices[np.isin(tree.ids, smaller.tree.ids)].sum()
+    assert smaller.log_evidence - state.log_evidence + change >= gains[apart].sum() - 1e-6
+
+
+def test_of_many_rows_bayes_factors_beyond_doubt_are_upper_limits(monkeypatch):
+    X, y, _ = make_cross(600, random_state=0)
+    rows = rows_in_memory(X, y, family, np.ones(len(y)), identity_schema(2))
+    tree = split_leaf(split_leaf(single_leaf(2), 0, [-2.0, 4.0, 0.0]), 1, [0.0, 0.1, 8.0])
+    state = evaluated(rows, tree, np.full(2, 0.1))
+    factors = log_bayes_factors(rows, state)
+    monkeypatch.setattr(objective, "_MANY_ROWS", 100)
+    monkeypatch.setattr(objective, "_BEYOND_DOUBT", (factors.min() + factors.max()) / 2)
+    seen = log_bayes_factors(rows, state)
+    strong, weak = factors.argmax(), factors.argmin()
+    assert seen[weak] == factors[weak] or seen[weak] > objective._BEYOND_DOUBT
+    assert seen[strong] > factors[strong]
+
+
+def test_rows_that_have_served_are_let_go_at_once():
+    X, y, _ = make_cross(600, random_state=0)
+    rows = rows_in_memory(X, y, family, np.ones(len(y)), identity_schema(2))
+    tree = split_leaf(single_leaf(2), 0, [0.0, 4.0, 0.0])
+    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
+    gc.disable()
+    try:
+        for view in rows.views(tree.hyperplanes, tree.shape, statistics, [0, 1]):
+            ascend(view, tree.shape, tree.hyperplanes[None], np.ones((1, 1)))
+            last = weakref.ref(view)
+        del view
+        assert last() is None
+    finally:
+        gc.enable()
+
+
+def test_where_an_attempt_failed_others_come_first():
+    X, y, _ = make_cross(600, random_state=0)
+    rows = rows_in_memory(X, y, family, np.ones(len(y)), identity_schema(2))
+    tree = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 4.0, 0.0], 5), 1, [0.0, 0.0, 4.0], 7)
+    state = evaluated(rows, tree, np.full(2, 0.1))
+    failed, places = {}, []
+    for attempt in range(10):
+        places.append(_next_site(rows, state, Policy(), failed).place)
+        failed[places[-1]] = attempt
+    assert set(places[:5]) == {(5, 0), (7, 0), (7, 1), (5,), (7,)}
+    assert places[5:] == places[:5]
 
 
 @each_backend

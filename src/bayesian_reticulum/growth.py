@@ -435,7 +435,7 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
 
 
 class Round(NamedTuple):
-    """What came of a round: as of an `_attempt`, the next free id, and the leaves that had no branch worth its price."""
+    """What came of a round: as of an attempt, the next free id, and the leaves without a branch worth its price."""
 
     challenger: State | None
     candidates: tuple[Candidate, ...]

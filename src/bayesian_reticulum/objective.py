@@ -530,6 +530,6 @@ def log_bayes_factors(rows: Rows, state: State) -> Floats:
     # Of many rows no one wants to know it to so many digits.
     tolerance = 1e-9 * max(1.0, rows.n_rows / 1000) ** 3
     doubted = factors < (_BEYOND_DOUBT if rows.n_rows > _MANY_ROWS else np.inf)
-    for split in np.flatnonzero(doubted):
+    for split in np.flatnonzero(doubted).tolist():
         factors[split] = state.log_evidence - collapsed(rows, state, [split], tolerance).log_evidence
     return factors

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from .tree import Floats, Integers
 
-
 # How much of the complete-data information a cautious step adds to the observed.
 _CAUTION = 0.2
 
