@@ -871,7 +871,7 @@ def _draw_ratios(axes: Any, comparisons: Sequence[Comparison]) -> None:
     axes.set(xscale="log", xlabel="our fit time / its fit time (left of 1: ours is faster)")
     axes.set_title("Fit time, ours to peers")
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(loc="upper right", bbox_to_anchor=(1.0, -0.13), ncols=3, fontsize=8, frameon=False)
 
 
 def _size(shape: tuple[int, int]) -> str:

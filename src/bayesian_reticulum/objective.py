@@ -253,7 +253,8 @@ class _Ascent:
         change = at.statistics - self.statistics[trees]
         push = family.expected_parameters(at.statistics) - at.expected
         promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees)
-        settled = promise < effort.tolerance
+        # A damped step promises too little.
+        settled = (promise < effort.tolerance) & (self.damping[trees] == 0)
         service = np.where(promise > _NEAR, _SHORTEST_SERVICE, _LONGEST_SERVICE)
         hoped = value + _LONG_WAY * promise
         self.serves[trees] = np.where(settled, 0, _FOR_EVER if self.fixed else service)

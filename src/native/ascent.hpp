@@ -317,7 +317,8 @@ class Ascent {
             promise += 0.5 * (push[s] - expected_[i * sums_ + s]) * change[s];
         }
         promise += aim(state);
-        const bool settled = promise < effort.tolerance;
+        // A damped step promises too little.
+        const bool settled = promise < effort.tolerance && state.damping == 0.0;
         state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? kShortestService : kLongestService;
         if (information) {
             // Prices cost the most of all that is done between passes.
