@@ -28,7 +28,7 @@ from bayesian_reticulum.optimizers import Anderson, newton_inverses
 from bayesian_reticulum.rows import NumpyRows, gates
 from bayesian_reticulum.schema import identity_schema
 from bayesian_reticulum.tree import Tree, collapse, single_leaf, split_leaf, with_canonical_signs
-from plugins import trees
+from plugins import BACKENDS, trees
 
 few = settings(max_examples=25)
 seeds = st.integers(0, 2**32 - 1)
@@ -158,6 +158,38 @@ def test_no_accepted_step_lowers_the_penalised_bound_at_fixed_precisions(tree, s
     for values in ascent.values.values():
         fall = -np.diff(values).min(initial=0.0)
         assert fall <= 1e-9 * np.abs(values).max()
+
+
+@pytest.mark.parametrize("rows_class", BACKENDS)
+@pytest.mark.parametrize("stiffness", [1.0, 20.0, 40.0, 200.0])
+@pytest.mark.parametrize("precision", [0.02, 1.0])
+def test_an_ascent_finds_its_way_from_a_cut_that_no_row_is_near(rows_class, stiffness, precision):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-3, -1, size=50), rng.uniform(1, 3, size=50)])
+    family, schema = DirichletCategorical((0.5, 0.5)), identity_schema(1)
+    rows = rows_class(x[:, None], (x > 0).astype(np.int64), family, np.ones(100), schema)
+    shape = split_leaf(single_leaf(1), 0, [0.0, 1.0]).shape
+    effort = Effort(tolerance=1e-9, rounds=0, max_passes=100)
+    start, other = (
+        ascend(rows, shape, np.array([[[0.0, s]]]), np.full((1, 1), precision), None, effort) for s in (stiffness, 3.0)
+    )
+    assert start.log_evidence[0] == pytest.approx(other.log_evidence[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("rows_class", BACKENDS)
+def test_an_ascent_from_nowhere_ends(rows_class):
+    rng = np.random.default_rng(0)
+    rows = rows_class(
+        rng.normal(size=(20, 1)),
+        rng.integers(2, size=20),
+        DirichletCategorical((0.5, 0.5)),
+        np.ones(20),
+        identity_schema(1),
+    )
+    shape = split_leaf(single_leaf(1), 0, [0.0, 1.0]).shape
+    with np.errstate(invalid="ignore"):
+        stack = ascend(rows, shape, np.full((1, 1, 2), np.nan), np.ones((1, 1)), np.ones((1, 2, 2)))
+    assert stack.log_evidence[0] == -np.inf
 
 
 @few

@@ -46,6 +46,8 @@ _NEXT_SAMPLE = 8
 _SAMPLE_PATIENCE = 4
 # Rounds go on while they gain this many nats for each row.
 _GAIN_OF_ROUND = 2e-2
+# Nats for each of many rows that are not worth another pass.
+_NEGLIGIBLE_GAIN = 2e-6
 # With more rows than this, what rounds have found is not searched leaf by leaf again: each attempt reads all rows.
 _LEAF_BY_LEAF = 65536
 # Slope by which the two halves of a bent split are turned away from it.
@@ -82,7 +84,7 @@ def _are_many(rows: Rows) -> bool:
 
 def _tolerance(rows: Rows, tolerance: float) -> float:
     """Nats that do not matter with this many rows: differences of log evidence grow with them."""
-    return tolerance * (rows.n_rows / _FIRST_SAMPLE) ** 2 if _are_many(rows) else tolerance
+    return max(tolerance, _NEGLIGIBLE_GAIN * rows.n_rows) if _are_many(rows) else tolerance
 
 
 def _for(rows: Rows, effort: Effort) -> Effort:
@@ -182,8 +184,8 @@ def iterate_growth(
             yield GrowthEvent(attempt, "start", None, incumbent.tree, incumbent.log_evidence)
         without_gain = 0
         fruitless: frozenset[Place] = frozenset()
-        # When a place was last tried in vain.
-        failed: dict[Place, int] = {}
+        # When a place was last tried.
+        tried: dict[Place, int] = {}
         while without_gain < patience:
             if attempt == policy.max_attempts:
                 reason = "max_attempts"
@@ -198,13 +200,13 @@ def iterate_growth(
             elif level > 0 and part.n_rows > _LEAF_BY_LEAF:
                 break
             else:
-                site = _next_site(part, incumbent, policy, failed)
+                site = _next_site(part, incumbent, policy, tried)
                 if site is None:
                     break
                 challenger, candidates, events = _attempt(part, incumbent, site, policy, rng, next_id)
                 next_id += 3
                 split_id = events[0].split_id if events else None
-                failed[site.place] = attempt
+                tried[site.place] = attempt
             attempt += 1
             yield from (replace(event, attempt=attempt) for event in events)
             without_gain += 1
@@ -243,11 +245,14 @@ def _carried_over(rows: Rows, state: State) -> State:
 
 
 def _polished(rows: Rows, state: State) -> State:
-    """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model."""
+    """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model.
+
+    Of many rows, where each step was made with samples that do not depend on either, responsibilities alone.
+    """
     if state.tree.n_splits == 0:
         return state
     if _are_many(rows):
-        # No digit of theirs is worth another ascent, but prices are to be those of all rows.
+        # Prices are to be those of all rows.
         state = settled(rows, state, tolerance=_tolerance(rows, 1e-3))
     else:
         state = fitted(rows, state.tree, state.precisions, state.statistics, _POLISH, tolerance=_POLISH.tolerance)
@@ -281,8 +286,8 @@ def _fits(site: Site, shape: Shape, policy: Policy) -> bool:
     return few and flat
 
 
-def _next_site(rows: Rows, state: State, policy: Policy, failed: Mapping[Place, int]) -> Site | None:
-    """Where to try next: where no attempt has failed, or none for longest.
+def _next_site(rows: Rows, state: State, policy: Policy, tried: Mapping[Place, int]) -> Site | None:
+    """Where to try next: where no attempt was made, or none for longest.
 
     In turn, the least explained leaves and branches that may be grown anew, those near the root first.
     """
@@ -297,7 +302,7 @@ def _next_site(rows: Rows, state: State, policy: Policy, failed: Mapping[Place, 
     for turn in range(max(len(leaves), len(splits))):
         by_turn.update((site.place, site) for site in leaves[turn : turn + 1])
         by_turn.update(((int(tree.ids[split]),), split) for split in splits[turn : turn + 1])
-    place = min(by_turn, key=lambda place: failed.get(place, -1), default=None)
+    place = min(by_turn, key=lambda place: tried.get(place, -1), default=None)
     if place is None:
         return None
     site = by_turn[place]
@@ -469,9 +474,9 @@ def _round(
     views = rows.views(tree.hyperplanes, tree.shape, incumbent.statistics, [site.leaf for site in sites])
     state = incumbent
     for untouched, view in zip(sites, views, strict=True):
+        if state.tree.n_splits == policy.max_splits:
+            break
         site = untouched._replace(state=state)
-        if not _fits(site, _CUT, policy):
-            continue
         base = _base(view, incumbent.statistics[site.leaf])
         best: tuple[float, Branches, int, int] | None = None
         for branches in _propose(view, site, policy, rng):

@@ -45,7 +45,8 @@ class Reticulum:
     log_evidence : float
         Log evidence of the whole tree.
     log_bayes_factors : ndarray of shape (m,)
-        For each split the log evidence that the tree would lose without it.
+        For each split the log evidence that the tree would lose without it; of a model of more than 65 536 rows,
+        those above 20 are upper limits.
     prices : ndarray of shape (m,)
         Log evidence that each split's hyperplane costs.
     grey_shares : ndarray of shape (m,)

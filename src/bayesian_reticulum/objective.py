@@ -34,8 +34,9 @@ _PRECISION_RANGE = (1e-6, 1e3)
 _NEAR = 1.0
 # Passes for which an information matrix serves while far, and may serve once near.
 _SHORTEST_SERVICE, _LONGEST_SERVICE, _FOR_EVER = 2, 8, 1 << 30
-# Damping of a step after one that lowered the bound, from the first such step on and at most; it is in units of the
-# mean diagonal of the complete-data information. Each step that raises the bound lowers it.
+# Damping after a first step that lowered the bound, in units of the mean diagonal of complete-data information and
+# prior. Each further one raises it by the factor, up to where steps come to nothing, and each that raises the bound
+# lowers it, down to where it is left out.
 _FIRST_DAMPING, _MOST_DAMPING, _LEAST_DAMPING, _DAMPING_FACTOR = 1e-2, 1e6, 1e-4, 10.0
 # A precision is found when its update is shorter than this, on a log scale.
 _SAME_PRECISION = 0.02
@@ -150,7 +151,7 @@ class Effort:
 
 
 class _Ascent:
-    """A stack of trees on its way up; alternates E steps with backtracked Newton steps of all hyperplanes.
+    """A stack of trees on its way up; alternates E steps with Newton steps of all hyperplanes.
 
     Both are made in one pass: the statistics that a pass returns are the E step, its gradient gives the Newton
     step, and the next pass judges both together. A pair that lowers the penalised bound is taken back and its
@@ -229,11 +230,11 @@ class _Ascent:
         """Undo a step that lowered the bound: an extrapolated one becomes a plain one, a plain one is damped."""
         plain = trees[~self.extrapolated[trees]]
         if len(plain) and not self.fixed:
-            self.damping[plain] = np.maximum(_FIRST_DAMPING, self.damping[plain] * _DAMPING_FACTOR)
+            self.damping[plain] = np.clip(self.damping[plain] * _DAMPING_FACTOR, _FIRST_DAMPING, _MOST_DAMPING)
             self._invert(plain)
             self._aim(plain)
             # An E step alone.
-            self.direction[plain[self.damping[plain] > _MOST_DAMPING]] = 0.0
+            self.direction[plain[self.damping[plain] == _MOST_DAMPING]] = 0.0
         self.extrapolated[trees] = False
         self.anderson.forget(trees)
         self.trial_hyperplanes[trees] = self.hyperplanes[trees] + self.direction[trees]
@@ -253,24 +254,25 @@ class _Ascent:
         change = at.statistics - self.statistics[trees]
         push = family.expected_parameters(at.statistics) - at.expected
         promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees)
-        # A damped step promises too little.
-        settled = (promise < effort.tolerance) & (self.damping[trees] == 0)
+        # A damped step promises too little to be judged by.
+        free = self.damping[trees] == 0
+        settled = (promise < effort.tolerance) & free
         service = np.where(promise > _NEAR, _SHORTEST_SERVICE, _LONGEST_SERVICE)
         hoped = value + _LONG_WAY * promise
         self.serves[trees] = np.where(settled, 0, _FOR_EVER if self.fixed else service)
         if at.observed is None:
-            self.serves[trees[hoped - self.cost[trees] < effort.least]] = 0
+            self.serves[trees[free & (hoped - self.cost[trees] < effort.least)]] = 0
         else:
             cost = prices(at.observed, self.precisions[trees])
             self.cost[trees] = cost.sum(axis=-1)
-            given_up = hoped - self.cost[trees] < effort.least
+            given_up = free & (hoped - self.cost[trees] < effort.least)
             self._note(trees, value, cost, settled | given_up)
             tunable = settled & ~given_up & (rounds_left[trees] > 0) & (not self.fixed)
             self.done[trees] = given_up | (settled & ~tunable)
             rounds_left[trees[tunable]] -= 1
             if tunable.any():
                 self._tune(trees[tunable], _of(at, tunable))
-        self._propose(trees, change, promise < _NEAR)
+        self._propose(trees, change, free & (promise < _NEAR))
 
     def _invert(self, trees: Integers) -> None:
         if not len(trees):
@@ -279,7 +281,8 @@ class _Ascent:
         diagonal = np.arange(width)
         damping = self.damping[trees, None, None]
         prior = prior_diagonal(self.precisions[trees], width)
-        prior += damping * self.complete[trees][..., diagonal, diagonal].mean(axis=-1, keepdims=True)
+        whole = self.complete[trees][..., diagonal, diagonal] + prior
+        prior += damping * whole.mean(axis=-1, keepdims=True)
         self.inverse[trees] = newton_inverses(
             self.observed[trees], self.complete[trees], prior, cautious=damping[..., None] > 0
         )
@@ -494,9 +497,9 @@ def collapsed(rows: Rows, state: State, splits: Iterable[int], tolerance: float 
     for id_ in state.tree.ids[list(splits)]:
         split = int(np.flatnonzero(tree.ids == id_)[0])
         first, *others = np.flatnonzero(tree.shape.sides[split])
-        merged = statistics[[first, *others]].sum(axis=0)
+        together = statistics[[first, *others]].sum(axis=0)
         statistics = np.delete(statistics, others, axis=0)
-        statistics[first] = merged
+        statistics[first] = together
         precisions = precisions[kept_splits(tree.shape, split)]
         tree = collapse(tree, split)
     merged = replace(state, tree=tree, precisions=precisions, statistics=statistics)
@@ -525,12 +528,16 @@ def least_gains(rows: Rows, state: State) -> Floats:
 def log_bayes_factors(rows: Rows, state: State) -> Floats:
     """For each split the log evidence of the tree less that of the tree with the split collapsed into a leaf.
 
-    Of many rows, factors that are beyond doubt are what `least_gains` leaves: an upper limit.
+    Of many rows, those that are large are what `least_gains` leaves: an upper limit.
     """
     factors = -least_gains(rows, state)
     # Of many rows no one wants to know it to so many digits.
-    tolerance = 1e-9 * max(1.0, rows.n_rows / 1000) ** 3
+    tolerance = min(1e-9 * max(1.0, rows.n_rows / 1000) ** 3, 0.1)
     doubted = factors < (_BEYOND_DOUBT if rows.n_rows > _MANY_ROWS else np.inf)
+    whole = state.log_evidence
+    if rows.n_rows > INFORMANTS:
+        # Prices are those of a sample of the rows, with and without the split.
+        whole = settled(rows, state, tolerance, exact=False).log_evidence
     for split in np.flatnonzero(doubted).tolist():
-        factors[split] = state.log_evidence - collapsed(rows, state, [split], tolerance).log_evidence
+        factors[split] = whole - collapsed(rows, state, [split], tolerance).log_evidence
     return factors

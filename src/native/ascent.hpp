@@ -144,6 +144,8 @@ class Ascent {
             state.trial_statistics = state.next_statistics = state.statistics;
             state.direction.assign(planes_, 0.0);
             state.slope.assign(planes_, 0.0);
+            state.observed.assign(m * pairs_, 0.0);
+            state.complete.assign(m * pairs_, 0.0);
             state.inverse.assign(m * square_, 0.0);
             state.spread.assign(planes_, 1.0);
             state.serves = fixed ? kForEver : 0;
@@ -281,11 +283,11 @@ class Ascent {
 
     void take_back(State& state) {
         if (!state.extrapolated && !fixed_) {
-            state.damping = std::max(kFirstDamping, state.damping * kDampingFactor);
+            state.damping = std::min(std::max(kFirstDamping, state.damping * kDampingFactor), kMostDamping);
             invert(state);
             aim(state);
             // An E step alone.
-            if (state.damping > kMostDamping) std::fill(state.direction.begin(), state.direction.end(), 0.0);
+            if (state.damping == kMostDamping) std::fill(state.direction.begin(), state.direction.end(), 0.0);
         }
         state.extrapolated = false;
         state.forget();
@@ -300,13 +302,12 @@ class Ascent {
         state.value = value;
         state.next_statistics.assign(new_statistics_.begin() + i * sums_, new_statistics_.begin() + (i + 1) * sums_);
         if (!fixed_) {
-            const double damping = state.damping / kDampingFactor < kLeastDamping ? 0.0 : state.damping / kDampingFactor;
-            const bool eased = damping != state.damping;
-            state.damping = damping;
+            const double before = state.damping;
+            state.damping = before / kDampingFactor < kLeastDamping ? 0.0 : before / kDampingFactor;
             set_slope(state, i);
             if (information)
                 renew_metric(state, i);
-            else if (eased)
+            else if (state.damping != before)
                 invert(state);
         }
         Values change(sums_), push(sums_);
@@ -317,8 +318,9 @@ class Ascent {
             promise += 0.5 * (push[s] - expected_[i * sums_ + s]) * change[s];
         }
         promise += aim(state);
-        // A damped step promises too little.
-        const bool settled = promise < effort.tolerance && state.damping == 0.0;
+        // A damped step promises too little to be judged by.
+        const bool is_damped = state.damping > 0.0;
+        const bool settled = promise < effort.tolerance && !is_damped;
         state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? kShortestService : kLongestService;
         if (information) {
             // Prices cost the most of all that is done between passes.
@@ -326,7 +328,7 @@ class Ascent {
             Values uncertain;
             const Values price = asked ? cost(state, i, &uncertain) : Values();
             const double total = std::accumulate(price.begin(), price.end(), 0.0);
-            const bool given_up = value + kLongWay * promise - total < effort.least;
+            const bool given_up = !is_damped && value + kLongWay * promise - total < effort.least;
             if (settled || given_up) note(t, value, price);
             state.cost = total;
             const bool tunable = settled && !given_up && state.rounds_left > 0 && !fixed_;
@@ -335,20 +337,18 @@ class Ascent {
                 --state.rounds_left;
                 tune(state, i, uncertain);
             }
-        }
-        else if (value + kLongWay * promise - state.cost < effort.least)
+        } else if (!is_damped && value + kLongWay * promise - state.cost < effort.least) {
             state.serves = 0;
-        propose(state, change, promise < kNear);
+        }
+        propose(state, change, promise < kNear && !is_damped);
     }
 
-    // Unpacks the i-th tree's information of a split, with rows and columns scaled.
-    void unpack(const Values& packed, size_t i, int split, const double* scale, double* out) const {
-        const double* at = packed.data() + (static_cast<int64_t>(i) * m_ + split) * pairs_;
+    // Unpacks the i-th tree's observed information of a split, with rows and columns scaled.
+    void unpack(size_t i, int split, const double* scale, double* out) const {
+        const double* at = observed_.data() + (static_cast<int64_t>(i) * m_ + split) * pairs_;
         for (int row = 0; row < w_; ++row)
-            for (int column = row; column < w_; ++column, ++at) {
-                const double value = scale ? *at * scale[row] * scale[column] : *at;
-                out[int64_t{row} * w_ + column] = out[int64_t{column} * w_ + row] = value;
-            }
+            for (int column = row; column < w_; ++column, ++at)
+                out[int64_t{row} * w_ + column] = out[int64_t{column} * w_ + row] = *at * scale[row] * scale[column];
     }
 
     void renew_metric(State& state, size_t i) {
@@ -365,7 +365,8 @@ class Ascent {
             const double* observed = state.observed.data() + split * pairs_;
             const double* complete = state.complete.data() + split * pairs_;
             double trace = 0.0;
-            for (int64_t row = 0, at = 0; row < w_; at += w_ - row++) trace += complete[at];
+            for (int64_t row = 0, at = 0; row < w_; at += w_ - row++)
+                trace += complete[at] + prior_precision(state, split, static_cast<int>(row));
             const double damping = state.damping * trace / w_;
             double* inverse = state.inverse.data() + split * square_;
             for (double share : {caution, 1.0}) {
@@ -416,7 +417,7 @@ class Ascent {
     std::pair<double, double> weighed(const State& state, size_t i, int split) const {
         Values scale(w_), matrix(square_), work;
         for (int j = 0; j < w_; ++j) scale[j] = 1.0 / std::sqrt(prior_precision(state, split, j));
-        unpack(observed_, i, split, scale.data(), matrix.data());
+        unpack(i, split, scale.data(), matrix.data());
         work = matrix;
         double price = 0.0, uncertain = 0.0;
         if (cholesky(work.data(), w_)) {

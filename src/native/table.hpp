@@ -316,10 +316,10 @@ class Table {
             });
     }
 
-    // For a leaf, or all if it is negative, the rows of which it holds more than a share, as a list of arrays: places
-    // in the table, log membership, and the log joint of all other leaves.
-    nb::list leaf_views(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, In<int64_t, 1> wanted,
-                        double log_share, int threads) const {
+    // For each wanted leaf, the rows of which it holds more than a share, as a list of arrays: places in the table, log
+    // membership, and the log joint of all other leaves.
+    nb::list leaf_views(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters,
+                        In<int64_t, 1> wanted, double log_share, int threads) const {
         const Trees trees = trees_of(hyperplanes, children);
         require_parameters(trees, parameters);
         const Likelihoods likelihoods(*this, trees, parameters.data());
