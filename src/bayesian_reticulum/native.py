@@ -30,7 +30,8 @@ INFORMANTS = 16384
 # Rows and splits from which on it pays to sort rows by their way through a tree: most subtrees can then be skipped.
 _FEWEST_ARRANGED = 1 << 15
 _FEWEST_SPLITS_ARRANGED = 8
-_ARRANGED_AT_ONCE = 1 << 16
+# Cells and memberships that are held at once for that.
+_ARRANGED_FLOATS = 1 << 20
 # Below this many gates a second thread costs more than it saves.
 _FEWEST_GATES = 1 << 17
 
@@ -233,8 +234,9 @@ class NativeRows(NumpyRows):
             return self
         tree = Tree(hyperplanes, shape, np.arange(shape.n_splits))
         leaf = np.empty(self._n, dtype=np.int64)
-        for start in range(0, self._n, _ARRANGED_AT_ONCE):
-            part = slice(start, start + _ARRANGED_AT_ONCE)
+        step = max(1, _ARRANGED_FLOATS // (shape.n_leaves + self.n_features))
+        for start in range(0, self._n, step):
+            part = slice(start, start + step)
             X = self._X[part if self._chosen is None else self._chosen[part]]
             leaf[part] = mixed(self._schema, tree, None, X, self._threads).argmax(axis=1)
         return self._taken(np.argsort(leaf, kind="stable"))
