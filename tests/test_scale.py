@@ -63,28 +63,34 @@ def test_what_is_said_below_the_root_is_the_normalizer(rows_class, tree, seed, n
     np.testing.assert_allclose(new_statistics, at.statistics[0], rtol=1e-9, atol=1e-9)
 
 
+def make_state(rows_class, seed, n, tree):
+    """Rows and a tree evaluated on them."""
+    rng = np.random.default_rng(seed)
+    rows = make_rows(rows_class, rng, n, tree.n_features)
+    return rows, evaluated(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
+
+
+def gain_with_prices_held(state, smaller):
+    """What a tree gains by losing splits, had the prices of the others stayed: at a glance they do."""
+    kept = np.isin(state.tree.ids, smaller.tree.ids)
+    return smaller.log_evidence - state.log_evidence + smaller.prices.sum() - state.prices[kept].sum()
+
+
 @each_backend
 @few
 @given(tree=trees(min_splits=1, max_splits=5), seed=seeds, n=st.integers(5, 60))
 def test_collapsing_gains_no_less_than_is_said_at_a_glance(rows_class, tree, seed, n):
-    rng = np.random.default_rng(seed)
-    rows = make_rows(rows_class, rng, n, tree.n_features)
-    state = evaluated(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
+    rows, state = make_state(rows_class, seed, n, tree)
     for split, gain in enumerate(least_gains(rows, state)):
         smaller = collapsed(rows, state, [split], tolerance=1e-9)
-        # Prices of the other splits are held at a glance.
-        kept = np.isin(tree.ids, smaller.tree.ids)
-        change = smaller.prices.sum() - state.prices[kept].sum()
-        assert smaller.log_evidence - state.log_evidence + change >= gain - 1e-6
+        assert gain_with_prices_held(state, smaller) >= gain - 1e-6
 
 
 @each_backend
 @few
 @given(tree=trees(min_splits=3, max_splits=7), seed=seeds, n=st.integers(5, 60))
 def test_splits_apart_may_be_collapsed_together(rows_class, tree, seed, n):
-    rng = np.random.default_rng(seed)
-    rows = make_rows(rows_class, rng, n, tree.n_features)
-    state = evaluated(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
+    rows, state = make_state(rows_class, seed, n, tree)
     gains = least_gains(rows, state)
     liked = gains - np.median(gains)
     apart = _apart(tree.shape, liked)
@@ -94,8 +100,7 @@ def test_splits_apart_may_be_collapsed_together(rows_class, tree, seed, n):
     # Each of them goes with all that is below it, and nothing else does.
     reached = (tree.shape.sides[apart] != 0).any(axis=0)
     np.testing.assert_array_equal(np.isin(tree.ids, smaller.tree.ids), (tree.shape.sides[:, ~reached] != 0).any(axis=1))
-    change = smaller.prices.sum() - state.prices[np.isin(tree.ids, smaller.tree.ids)].sum()
-    assert smaller.log_evidence - state.log_evidence + change >= gains[apart].sum() - 1e-6
+    assert gain_with_prices_held(state, smaller) >= gains[apart].sum() - 1e-6
 
 
 def test_of_many_rows_bayes_factors_beyond_doubt_are_upper_limits(monkeypatch):

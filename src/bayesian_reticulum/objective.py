@@ -535,7 +535,7 @@ def log_bayes_factors(rows: Rows, state: State) -> Floats:
     tolerance = min(1e-9 * max(1.0, rows.n_rows / 1000) ** 3, 0.1)
     doubted = factors < (_BEYOND_DOUBT if rows.n_rows > _MANY_ROWS else np.inf)
     whole = state.log_evidence
-    if rows.n_rows > INFORMANTS:
+    if rows.n_rows > INFORMANTS and doubted.any():
         # Prices are those of a sample of the rows, with and without the split.
         whole = settled(rows, state, tolerance, exact=False).log_evidence
     for split in np.flatnonzero(doubted).tolist():
