@@ -454,25 +454,26 @@ class State:
     __setstate__ = refreeze
 
 
+def _alone(tree: Tree, stack: Stack) -> State:
+    """State of a tree that is a stack by itself."""
+    return State(tree, stack.precisions[0], stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+
+
 def evaluated(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-5) -> State:
     """State of a tree as it is, responsibilities converged from responsibility = membership."""
-    stack = settle(rows, tree.shape, tree.hyperplanes[None], precisions[None], tolerance=tolerance)
-    return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+    return _alone(tree, settle(rows, tree.shape, tree.hyperplanes[None], precisions[None], tolerance=tolerance))
 
 
 def climbed(rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort) -> State:
     """State of a tree after an ascent of all its splits, judged by the responsibilities that it ended with."""
     stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], effort)
-    grown = Tree(stack.hyperplanes[0], tree.shape, tree.ids)
-    return State(grown, stack.precisions[0], stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+    return _alone(Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack)
 
 
 def settled(rows: Rows, state: State, tolerance: float = 1e-5, exact: bool = True) -> State:
     """State of a tree as it is, responsibilities converged from those that it has."""
-    tree, precisions = state.tree, state.precisions
-    start = tree.hyperplanes[None], precisions[None], state.statistics[None]
-    stack = settle(rows, tree.shape, *start, tolerance=tolerance, exact=exact)
-    return State(tree, precisions, stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+    start = state.tree.hyperplanes[None], state.precisions[None], state.statistics[None]
+    return _alone(state.tree, settle(rows, state.tree.shape, *start, tolerance=tolerance, exact=exact))
 
 
 def fitted(
