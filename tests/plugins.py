@@ -24,6 +24,7 @@ from bayesian_reticulum import native
 from bayesian_reticulum.distributions import Mixture
 from bayesian_reticulum.families import DirichletCategorical, NormalLinear
 from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.schema import MISSING, NUMBER, Category, Schema
 from bayesian_reticulum.testing import Case
 from bayesian_reticulum.tree import Floats, Integers, Tree, single_leaf, split_leaf
 from bayesian_reticulum.uncertainty import Uncertainty
@@ -158,6 +159,54 @@ def trees(draw: st.DrawFn, *, min_splits: int = 0, max_splits: int = 8, n_featur
     for _ in range(draw(st.integers(min_splits, max_splits))):
         tree = split_leaf(tree, draw(st.integers(0, tree.n_leaves - 1)), draw(hyperplanes(n_features)))
     return tree
+
+
+def draw_table(rng: np.random.Generator, n: int, n_columns: int, kind: str) -> tuple[Floats, Schema]:
+    """Cells of n rows, and a schema that makes so many columns of them.
+
+    Of the kind "numbers" each is a number; there are gaps in those with "gaps"; among "all sorts" there are categories
+    too, and columns that tell of gaps.
+    """
+    source: list[int] = []
+    code: list[int] = []
+    sizes: list[int] = []
+    while len(source) < n_columns:
+        left = n_columns - len(source)
+        sort = rng.choice(["number", "two", "three", "telling"]) if kind == "all sorts" else "number"
+        codes = [NUMBER]
+        if sort == "three" and left >= 3:
+            codes = [0, 1, 2]
+        elif sort == "two":
+            codes = [1]
+        elif sort == "telling" and left >= 2:
+            codes = [NUMBER, MISSING]
+        source += [len(sizes)] * len(codes)
+        code += codes
+        sizes.append(3 if codes == [0, 1, 2] else 2 if codes == [1] else 0)
+    is_number = np.array(code) == NUMBER
+    center, scale = rng.normal(size=n_columns), rng.uniform(0.5, 2, size=n_columns)
+    for feature, size in enumerate(sizes):
+        own = np.flatnonzero((np.array(source) == feature) & ~is_number)
+        if size == 3:
+            center[own] = rng.dirichlet(np.full(3, 2.0))
+            scale[own] = np.sqrt((center[own] * (1 - center[own])).sum())
+        elif len(own):
+            center[own] = rng.uniform(0.1, 0.9)
+            scale[own] = np.sqrt(center[own] * (1 - center[own]))
+    low, high = np.where(is_number, -2.0, 0.0), np.where(is_number, 2.5, 1.0)
+    categories = tuple(Category(tuple(range(size))) if size else None for size in sizes)
+    names = tuple("abcdefghij"[: len(sizes)])
+    schema = Schema(names, center, scale, low, high, np.array(source), np.array(code), categories)
+    cells = [rng.integers(size, size=n).astype(float) if size else 1.5 * rng.normal(size=n) for size in sizes]
+    X = np.column_stack(cells)
+    if kind != "numbers":
+        X[rng.uniform(size=X.shape) < rng.choice([0.05, 0.4])] = np.nan
+        if rng.uniform() < 0.5:
+            schema = schema.with_precision(rng.normal(size=(20, 1)) + rng.normal(size=(20, len(sizes))), np.ones(20))
+    return X, schema
+
+
+TABLES = ["numbers", "gaps", "all sorts"]
 
 
 def hyperplanes(n_features: int) -> st.SearchStrategy[list[float]]:

@@ -328,7 +328,6 @@ def changed(array, index, value):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (changed(X_GOOD, (1, 1), np.nan), Y_GOOD, "contains NaN"),
         (changed(X_GOOD, (1, 1), np.inf), Y_GOOD, "contains infinity"),
         (np.empty((0, 2)), np.empty(0), "0 sample"),
         (np.empty((6, 0)), Y_GOOD, r"0 feature\(s\)"),
@@ -339,12 +338,11 @@ def changed(array, index, value):
         (X_GOOD, Y_GOOD + 0.5 * np.linspace(0, 1, 6), "Unknown label type: continuous"),
         (X_GOOD, np.column_stack([Y_GOOD, Y_GOOD]), "y should be a 1d array"),
         (X_GOOD, None, "requires y to be passed"),
-        (np.array([["a", "b"]] * 6), Y_GOOD, "could not convert string to float|dtype='numeric'"),
         (X_GOOD + 1j, Y_GOOD, "Complex data not supported"),
     ],
     ids=[
-        *("nan", "inf", "no rows", "no columns", "1-d", "3-d", "lengths", "y nan"),
-        *("y continuous", "y 2-d", "no y", "strings", "complex"),
+        *("inf", "no rows", "no columns", "1-d", "3-d", "lengths", "y nan"),
+        *("y continuous", "y 2-d", "no y", "complex"),
     ],
 )
 def test_bad_tables_are_refused(X, y, message):
@@ -449,8 +447,8 @@ def test_predicting_with_another_number_of_features_is_refused(method):
     clf = fit(X_GOOD, Y_GOOD, patience=1)
     with pytest.raises(ValueError, match="X has 3 features, but ReticulumClassifier is expecting 2 features"):
         getattr(clf, method)(np.zeros((4, 3)))
-    with pytest.raises(ValueError, match="contains NaN"):
-        getattr(clf, method)(changed(X_GOOD, (0, 0), np.nan))
+    with pytest.raises(ValueError, match="contains infinity"):
+        getattr(clf, method)(changed(X_GOOD, (0, 0), np.inf))
 
 
 # An estimator like any other
@@ -567,7 +565,7 @@ def test_a_model_holds_no_training_rows_with_more_features_than_rows():
     clf.predict_proba(X)
     for name, array in arrays_of(clf.model_):
         assert len(array) != 40, name
-        assert array.size <= 61 * max(clf.n_splits_, 1), name
+        assert array.size <= 61 * max(clf.n_splits_, 60 if name.endswith("precision") else 1), name
 
 
 @pytest.mark.parametrize("make", [int, np.random.RandomState, np.random.default_rng], ids=lambda make: make.__name__)
@@ -693,8 +691,9 @@ def test_names_of_data_frames_are_kept():
     assert "width" in str(clf.model_)
     plain = fit(X, y, patience=2)
     np.testing.assert_array_equal(clf.predict_proba(frame), plain.predict_proba(X))
-    with pytest.raises(ValueError, match="feature names should match"):
-        clf.predict(frame[["height", "width"]])
+    np.testing.assert_array_equal(clf.predict_proba(frame[["height", "width"]]), clf.predict_proba(frame))
+    with pytest.raises(ValueError, match=r"(?s)unseen at fit time:\n- depth\n.*yet now missing:\n- height"):
+        clf.predict(frame.rename(columns={"height": "depth"}))
 
 
 def test_names_with_line_breaks_stay_on_their_line():

@@ -16,10 +16,10 @@ from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.families import DirichletCategorical, Family
 from bayesian_reticulum.native import NativeRows
 from bayesian_reticulum.objective import Effort, ascend, settle
-from bayesian_reticulum.rows import NumpyRows, gates
-from bayesian_reticulum.schema import Schema, identity_schema
-from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
-from plugins import FAMILIES, needs_compiled, trees
+from bayesian_reticulum.rows import NumpyRows, gates, softening
+from bayesian_reticulum.schema import NUMBER, Schema, identity_schema
+from bayesian_reticulum.tree import Shape, Tree, single_leaf, split_leaf
+from plugins import FAMILIES, TABLES, draw_table, needs_compiled, trees
 
 if native.instruction_set:
     from bayesian_reticulum import _native as native_module
@@ -77,7 +77,8 @@ class Problem:
     def precision(self):
         """Part of a sum that rounding may change: more where exponents are large."""
         table = self.table
-        design = table["schema"].design(table["X"])
+        schema = table["schema"]
+        design, _ = schema.filled(table["X"], schema.gaps(table["X"]))
         T = self.family.row_statistics(design, table["targets"])
         terms = (
             np.abs(self.family.expected_parameters(self.statistics)) @ np.abs(T).max(axis=0),
@@ -132,10 +133,8 @@ def problems(draw, *, case=None):
     tree = draw(trees(max_splits=5, n_features=n_features))
     n, c, d = draw(st.integers(1, 60)), draw(st.integers(1, 5)), tree.n_features
     size = draw(st.sampled_from([0.1, 1.0, 1.0, 30.0, 1e3, 1e6]))
-    schema = Schema(
-        tuple("abc"[:d]), rng.normal(size=d), rng.uniform(0.5, 2, size=d), np.full(d, -2.0), np.full(d, 2.5)
-    )
-    X = (1.5 * rng.normal(size=(n, d))).astype(draw(st.sampled_from([np.float64, np.float32])))
+    X, schema = draw_table(rng, n, d, draw(st.sampled_from(TABLES)))
+    X = X.astype(draw(st.sampled_from([np.float64, np.float32])))
     y = targets(n)
     table = {
         "X": laid_out(X, draw(st.sampled_from(LAYOUTS))),
@@ -144,7 +143,7 @@ def problems(draw, *, case=None):
         "schema": schema,
     }
     # Leaves that have seen some rows each; a few of them none, so that a small prior rules classes out.
-    T = family.row_statistics(schema.design(X), y)
+    T = family.row_statistics(schema.filled(X, schema.gaps(X))[0], y)
     shares = rng.dirichlet(np.full(tree.n_leaves, 0.3), size=(c, n)) * (rng.uniform(size=(c, 1, tree.n_leaves)) < 0.8)
     statistics = np.einsum("cnl,nk->clk", shares, T)
     if draw(st.booleans()):
@@ -315,13 +314,19 @@ def test_ascents_end_at_the_same_height(case, fixed):
 @given(problem=problems(), q=st.integers(0, 4), threads=st.integers(1, 3))
 def test_predictions_are_means_by_membership(problem, q, threads):
     X, schema = problem.table["X"], problem.table["schema"]
-    tree = problem.hyperplanes[0]
-    expected = np.exp(gates(tree[None], problem.shape, schema.design(X)).log_membership[0]).T
+    tree = Tree(problem.hyperplanes[0], problem.shape, np.arange(problem.shape.n_splits))
+    gaps = schema.gaps(X)
+    design, left_open = schema.filled(X, gaps)
+    soft = None if gaps is None else softening(gaps, problem.hyperplanes[:1], left_open)
+    expected = np.exp(gates(problem.hyperplanes[:1], problem.shape, design, soft).log_membership[0]).T
     values = np.random.default_rng(0).normal(size=(problem.shape.n_leaves, q)) if q else None
-    out = np.empty((len(X), q or problem.shape.n_leaves))
-    units = schema.center, schema.scale, schema.low, schema.high
-    native_module.predict(native._readable(X), *units, tree, problem.shape.children, values, threads, out)
+    out = native.mixed(schema, tree, values, X, threads)
     np.testing.assert_allclose(out, expected if values is None else expected @ values, atol=10 * problem.precision)
+
+
+def units_of(*, scale=(1.0,), source=(0,)):
+    """Center, scale, low, high, source and code of one column."""
+    return np.zeros(1), np.array(scale), np.zeros(1), np.ones(1), np.array(source), np.array([NUMBER])
 
 
 def wrong(message, **changes):
@@ -341,8 +346,11 @@ def wrong(message, **changes):
         wrong("a reach", log_reach=np.ones(7), log_other=np.ones(8)),
         wrong("belong together", log_other=np.ones(8)),
         wrong("statistics", statistics=np.ones((2, 7))),
-        wrong("number of columns", center=np.zeros(2), scale=np.ones(2), low=np.zeros(2), high=np.ones(2)),
-        wrong("equally long", scale=np.ones(2)),
+        wrong("differ in their columns", units=units_of(source=[1])),
+        wrong("outside of X", gaps=([1], [0], [0, 1], [0], [1.0])),
+        wrong("outside of the columns", gaps=([0], [0], [0, 1], [1], [1.0])),
+        wrong("another size than the columns", precision=np.eye(2)),
+        wrong("gaps start", gap_starts=np.array([8, 8])),
     ],
 )
 def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, changes):
@@ -350,6 +358,7 @@ def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, change
         "X": np.zeros((8, 1)),
         "index": np.arange(8),
         "segments": np.array([0, 8]),
+        "gap_starts": np.array([8]),
         "codes": np.array([0], dtype=np.int32),
         "k": 2,
         "statistics": None,
@@ -357,15 +366,37 @@ def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, change
         "mass": np.ones(8),
         "log_reach": None,
         "log_other": None,
-        "center": np.zeros(1),
-        "scale": np.ones(1),
-        "low": np.zeros(1),
-        "high": np.ones(1),
+        "units": units_of(),
+        "gaps": ([], [], [0], [], []),
         "keep": True,
     }
-    native_module.Table(*table.values())
+
+    def built(table):
+        units = native_module.Units(*table["units"])
+        *places, value = table["gaps"]
+        places = (np.array(part, dtype=np.int64) for part in places)
+        gaps = native_module.Gaps(*places, np.array(value, dtype=float), table.pop("precision", None))
+        return native_module.Table(*(table | {"units": units, "gaps": gaps}).values())
+
+    built(table)
     with pytest.raises(ValueError, match=message):
-        native_module.Table(*(table | changes).values())
+        built(table | changes)
+
+
+@needs_compiled
+@pytest.mark.parametrize(
+    "gaps", [([0], [1], [0, 1], [0], [1.0]), ([0], [0], [0, 2], [0], [1.0]), ([0], [0], [0, 1], [0, 0], [1.0])]
+)
+def test_gaps_that_do_not_fit_together_are_refused(gaps):
+    *places, value = gaps
+    with pytest.raises(ValueError, match=r"fit together|belongs to no gap"):
+        native_module.Gaps(*(np.array(part, dtype=np.int64) for part in places), np.array(value), None)
+
+
+@needs_compiled
+def test_units_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="equally long"):
+        native_module.Units(*units_of(scale=[1.0, 1.0]))
 
 
 @needs_compiled

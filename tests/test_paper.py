@@ -57,7 +57,7 @@ def test_the_gradient_by_backpropagation_equals_differences_and_the_general_code
         assert gradient[0][index] == pytest.approx(np.subtract(*ends) / 2e-5, abs=1e-6 * size)
 
     # The general code: sums of (membership times value) over the leaves left of and below each split.
-    [(_, design, T)] = rows._blocks(1)
+    [(_, design, T, _)] = rows._blocks(1)
     _, gate, log_membership = gates(hyperplanes[None], tree.shape, design)
     value = rows.family.expected_parameters(statistics) @ T.T
     left, below = _below(tree.shape, np.exp(log_membership) * value)
@@ -87,7 +87,7 @@ def test_blocks_and_stacks_do_not_change_the_gradient(tree, seed):
 def test_the_bound_stays_below_the_expected_log_likelihood(tree, seed):
     rng = np.random.default_rng(seed)
     rows = table(rng, tree.n_features, n=6, prior=(1.3, 0.6))
-    [(_, design, T)] = rows._blocks(1)
+    [(_, design, T, _)] = rows._blocks(1)
     membership = np.exp(gates(tree.hyperplanes[None], tree.shape, design).log_membership[0]).T
     unweighted = NumpyRows(rows._X, rows._targets, rows.family, np.ones(6), rows._schema)
     exact = expected_log_likelihood(membership, T, rows.family)

@@ -13,10 +13,10 @@ from scipy.special import expit, log_expit, logsumexp
 from bayesian_reticulum import rows as rows_module
 from bayesian_reticulum.families import DirichletCategorical
 from bayesian_reticulum.objective import bound
-from bayesian_reticulum.rows import gates
-from bayesian_reticulum.schema import Schema, identity_schema
+from bayesian_reticulum.rows import gates, softening
+from bayesian_reticulum.schema import MISSING, NUMBER, Schema, identity_schema
 from bayesian_reticulum.tree import Shape, Tree, graft, single_leaf, split_leaf
-from plugins import BACKENDS, trees
+from plugins import BACKENDS, TABLES, draw_table, trees
 
 few = settings(max_examples=25)
 some_rows, some_trees = st.integers(1, 30), st.integers(1, 3)
@@ -53,16 +53,14 @@ def rows_class(request):
 
 
 @st.composite
-def problems(draw, *, n=some_rows, min_splits=0, max_splits=5, trees_in_stack=some_trees):
+def problems(draw, *, n=some_rows, min_splits=0, max_splits=5, trees_in_stack=some_trees, table=None):
     tree = draw(trees(min_splits=min_splits, max_splits=max_splits))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, c, k, d = draw(n), draw(trees_in_stack), draw(st.integers(1, 3)), tree.n_features
     others = rng.normal(scale=2, size=(c - 1, tree.n_splits, d + 1))
-    schema = Schema(
-        tuple("abc"[:d]), rng.normal(size=d), rng.uniform(0.5, 2, size=d), np.full(d, -2.0), np.full(d, 2.5)
-    )
+    X, schema = draw_table(rng, n, d, table or draw(st.sampled_from(TABLES)))
     return Problem(
-        X=rng.normal(size=(n, d)) * 1.5,
+        X=X,
         targets=rng.integers(k, size=n),
         weights=rng.uniform(0.2, 3, size=n),
         family=DirichletCategorical(tuple(rng.uniform(0.3, 2, size=k))),
@@ -74,20 +72,77 @@ def problems(draw, *, n=some_rows, min_splits=0, max_splits=5, trees_in_stack=so
     )
 
 
-def naive_design(problem):
+def naive_columns(schema, feature, cell):
+    """Standardised columns (columns of the feature,) of one cell."""
+    out = []
+    for column in np.flatnonzero(schema.source == feature):
+        code = schema.code[column]
+        if code == MISSING:
+            value = float(np.isnan(cell))
+        elif code == NUMBER:
+            value = min(max(cell, schema.low[column]), schema.high[column])
+        else:
+            value = np.nan if np.isnan(cell) else float(cell == code)
+        out.append(0.0 if np.isnan(value) else (value - schema.center[column]) / schema.scale[column])
+    return out
+
+
+def naive_filled(problem):
+    """Design (n, D + 1), and the share of variance (n, d) that each gap leaves open."""
     schema = problem.schema
-    cells = (np.clip(problem.X, schema.low, schema.high) - schema.center) / schema.scale
-    return np.column_stack([np.ones(len(cells)), cells])
+    rows = [
+        [1.0, *(column for feature, cell in enumerate(row) for column in naive_columns(schema, feature, cell))]
+        for row in problem.X
+    ]
+    design, left_open = np.array(rows), np.isnan(problem.X).astype(float)
+    if schema.precision is None:
+        return design, left_open
+    covariance = np.linalg.inv(schema.precision)
+    for row, gaps in enumerate(np.isnan(problem.X)):
+        is_known = ~gaps[schema.source] & (schema.code != MISSING)
+        known, own = np.flatnonzero(is_known), np.flatnonzero(gaps[schema.source] & (schema.code != MISSING))
+        follows = covariance[np.ix_(own, known)] @ np.linalg.inv(covariance[np.ix_(known, known)])
+        design[row, 1 + own] = follows @ design[row, 1 + known]
+        rest = np.diag(covariance[np.ix_(own, own)] - follows @ covariance[np.ix_(known, own)])
+        for gap in np.flatnonzero(gaps):
+            mine = schema.source[own] == gap
+            left_open[row, gap] = rest[mine].sum() / schema.variances[own[mine]].sum()
+    return design, left_open
 
 
-def naive_log_membership(hyperplanes, shape, row):
-    """Log membership of one row (1, x) in each leaf of one tree, walked from the root."""
+def naive_design(problem):
+    return naive_filled(problem)[0]
+
+
+def naive_variance(schema, feature, hyperplane):
+    """How much an activation varies over what the cell of a feature may be."""
+    own = np.flatnonzero((schema.source == feature) & (schema.code != MISSING))
+    slopes = hyperplane[1 + own] / schema.scale[own]
+    if len(own) == 1:
+        return float((hyperplane[1 + own] ** 2).sum())
+    mean = schema.center[own] @ slopes
+    return float(schema.center[own] @ (slopes - mean) ** 2)
+
+
+def naive_activations(problem, hyperplanes):
+    """Activations (n, m) of the hyperplanes (m, d + 1) of one tree, softened by what is missing."""
+    design, left_open = naive_filled(problem)
+    mean = design @ hyperplanes.T
+    variance = np.zeros(mean.shape)
+    for row, feature in np.argwhere(np.isnan(problem.X)):
+        variance[row] += [
+            left_open[row, feature] * naive_variance(problem.schema, feature, hyperplane) for hyperplane in hyperplanes
+        ]
+    return mean / np.sqrt(1 + np.pi / 8 * variance)
+
+
+def naive_log_membership(activations, shape):
+    """Log membership of one row, with these activations (m,), in each leaf of one tree, walked from the root."""
     out = np.zeros(shape.n_leaves)
 
     def walk(split, log_reach):
-        activation = float(hyperplanes[split] @ row)
         for child, sign in zip(shape.children[split], (1, -1), strict=True):
-            reached = log_reach + log_expit(sign * activation)
+            reached = log_reach + log_expit(sign * float(activations[split]))
             if child >= 0:
                 walk(child, reached)
             else:
@@ -100,9 +155,9 @@ def naive_log_membership(hyperplanes, shape, row):
 
 def naive_responsibilities(problem, tree):
     """Log membership, log joint and responsibilities (n, leaves) of one tree of the stack."""
-    design = naive_design(problem)
-    log_membership = np.array([naive_log_membership(problem.hyperplanes[tree], problem.shape, row) for row in design])
-    log_membership = log_membership.reshape(len(design), problem.shape.n_leaves)
+    activations = naive_activations(problem, problem.hyperplanes[tree])
+    log_membership = np.array([naive_log_membership(own, problem.shape) for own in activations])
+    log_membership = log_membership.reshape(len(activations), problem.shape.n_leaves)
     T = np.eye(problem.family.n_statistics)[problem.targets]
     joint = log_membership + T @ problem.family.expected_parameters(problem.statistics[tree]).T
     return log_membership, joint, np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
@@ -118,33 +173,55 @@ def assert_same_pass(one, other, rtol=1e-10):
             np.testing.assert_allclose(second, first, rtol=0, atol=atol, err_msg=name)
 
 
+def softened_gates(problem, hyperplanes):
+    gaps = problem.schema.gaps(problem.X)
+    design, left_open = problem.schema.filled(problem.X, gaps)
+    soft = None if gaps is None else softening(gaps, hyperplanes, left_open)
+    return gates(hyperplanes, problem.shape, design, soft)
+
+
 @given(problem=problems())
 def test_memberships_sum_to_one(problem):
-    found = gates(problem.hyperplanes, problem.shape, naive_design(problem).T)
+    found = softened_gates(problem, problem.hyperplanes)
     np.testing.assert_allclose(np.exp(found.log_membership).sum(axis=1), 1, rtol=1e-12)
 
 
 @given(problem=problems(), size=st.sampled_from([1.0, 30.0, 1e4]))
 def test_gates_equal_a_computation_row_by_row(problem, size):
     hyperplanes = size * problem.hyperplanes
-    design = naive_design(problem)
-    found = gates(hyperplanes, problem.shape, design.T)
-    activation = np.einsum("cmp,np->cmn", hyperplanes, design)
-    np.testing.assert_allclose(found.activation, activation, rtol=1e-12, atol=1e-12 * size)
+    found = softened_gates(problem, hyperplanes)
     np.testing.assert_allclose(found.gate, expit(found.activation), rtol=1e-12, atol=1e-300)
     for tree in range(len(hyperplanes)):
-        naive = [naive_log_membership(hyperplanes[tree], problem.shape, row) for row in design]
+        activations = naive_activations(problem, hyperplanes[tree])
+        np.testing.assert_allclose(found.activation[tree].T, activations, rtol=1e-12, atol=1e-12 * size)
+        naive = [naive_log_membership(own, problem.shape) for own in activations]
         np.testing.assert_allclose(found.log_membership[tree].T, naive, rtol=1e-12, atol=1e-11 * size)
+
+
+def naive_slopes(problem, hyperplanes):
+    """Derivative (n, m, d + 1) of each activation by its hyperplane."""
+    design = naive_design(problem)
+    if not np.isnan(problem.X).any():
+        return np.repeat(design[:, None], len(hyperplanes), axis=1)
+    out = np.empty((len(design), *hyperplanes.shape))
+    for j in range(hyperplanes.shape[1]):
+        step = np.zeros(hyperplanes.shape[1])
+        step[j] = 1e-5
+        ends = [naive_activations(problem, hyperplanes + sign * step) for sign in (1, -1)]
+        out[:, :, j] = (ends[0] - ends[1]) / 2e-5
+    return out
 
 
 @given(problem=problems())
 def test_a_pass_equals_a_dense_computation(problem):
     at = problem.pass_()
-    design, sides = naive_design(problem), problem.shape.sides
+    sides = problem.shape.sides
     T, v = np.eye(problem.family.n_statistics)[problem.targets], problem.weights[:, None]
     for tree in range(len(problem.hyperplanes)):
         _, joint, r = naive_responsibilities(problem, tree)
-        gate = expit(design @ problem.hyperplanes[tree].T)
+        gate = expit(naive_activations(problem, problem.hyperplanes[tree]))
+        # How activations (n, m) follow hyperplanes: by the columns themselves where nothing is missing.
+        design = naive_slopes(problem, problem.hyperplanes[tree])
         left, reached = r @ (sides == 1).T, r @ (sides != 0).T
         g = left - reached * gate
         complete = reached * gate * (1 - gate)
@@ -152,12 +229,16 @@ def test_a_pass_equals_a_dense_computation(problem):
         expected = {
             "log_normalizer": problem.weights @ logsumexp(joint, axis=1),
             "statistics": (v * r).T @ T,
-            "gradient": (v * g).T @ design,
-            "observed": np.einsum("nj,np,nq->jpq", v * observed, design, design),
-            "complete": np.einsum("nj,np,nq->jpq", v * complete, design, design),
+            "gradient": np.einsum("nj,njp->jp", v * g, design),
+            "complete": np.einsum("nj,njp,njq->jpq", v * complete, design, design),
         }
+        has_gaps = np.isnan(problem.X).any()
+        if not has_gaps:
+            expected["observed"] = np.einsum("nj,njp,njq->jpq", v * observed, design, design)
         for name, value in expected.items():
-            np.testing.assert_allclose(getattr(at, name)[tree], value, rtol=1e-9, atol=1e-9, err_msg=name)
+            tolerance = 1e-6 if has_gaps and name in ("gradient", "complete") else 1e-9
+            found = getattr(at, name)[tree]
+            np.testing.assert_allclose(found, value, rtol=tolerance, atol=tolerance, err_msg=name)
 
 
 @given(problem=problems())
@@ -198,11 +279,11 @@ def test_the_gradient_equals_differences_of_the_bound_with_leaf_statistics_held(
 @given(problem=problems(**single))
 def test_the_gradient_equals_differences_of_the_free_energy_with_responsibilities_held(problem):
     _, _, r = naive_responsibilities(problem, 0)
-    design = naive_design(problem)
 
     def value(hyperplanes):
         # Of F, only the expected log membership moves when responsibilities are held.
-        log_membership = np.array([naive_log_membership(hyperplanes, problem.shape, row) for row in design])
+        activations = naive_activations(problem, hyperplanes)
+        log_membership = np.array([naive_log_membership(own, problem.shape) for own in activations])
         return float(problem.weights @ (r * log_membership).sum(axis=1))
 
     gradient = problem.pass_().gradient[0]
@@ -292,7 +373,7 @@ def test_rows_left_out_of_a_view_hardly_matter(problem, data):
     tree = problem.hyperplanes[0], problem.shape, problem.statistics[0], leaf
     view = problem.rows.within(*tree)
     seen = view.moments(problem.statistics[0, leaf])[0][0, 0]
-    whole = np.exp(gates(problem.hyperplanes[:1], problem.shape, naive_design(problem).T).log_membership[0, leaf])
+    whole = np.exp(softened_gates(problem, problem.hyperplanes[:1]).log_membership[0, leaf])
     assert seen == pytest.approx(whole @ problem.weights, abs=1e-3 * problem.weights.sum())
 
 
@@ -379,7 +460,7 @@ def test_histogram_moments_and_grey_shares_equal_loops_over_rows(problem):
                 value = directions[direction] @ row
                 histogram[cut, side, direction, sum(value > edge for edge in (-1.03, 0.011, 0.97))] += statistics
     np.testing.assert_allclose(answers["histogram"], histogram, atol=1e-10)
-    gate = expit(design @ problem.hyperplanes[0].T)
+    gate = expit(naive_activations(problem, problem.hyperplanes[0]))
     reach = np.exp(naive_responsibilities(problem, 0)[0]) @ (problem.shape.sides != 0).T * problem.weights[:, None]
     grey = (reach * ((gate > 0.1) & (gate < 0.9))).sum(axis=0) / np.maximum(reach.sum(axis=0), 1e-300)
     np.testing.assert_allclose(answers["grey_shares"], grey, rtol=1e-8, atol=1e-12)

@@ -1,9 +1,28 @@
-from typing import Any
+from typing import Any, overload
 
 from .tree import Floats, Integers
 
 instruction_set: str
 pad: int
+
+class Units:
+    def __init__(
+        self, center: Floats, scale: Floats, low: Floats, high: Floats, source: Integers, code: Integers
+    ) -> None: ...
+
+class Gaps:
+    @overload
+    def __init__(self) -> None: ...
+    @overload
+    def __init__(
+        self,
+        sources: Integers,
+        group: Integers,
+        start: Integers,
+        column: Integers,
+        value: Floats,
+        precision: Floats | None,
+    ) -> None: ...
 
 class Table:
     def __init__(
@@ -11,6 +30,7 @@ class Table:
         X: Any,
         index: Integers,
         segments: Integers,
+        gap_starts: Integers,
         codes: Any,
         k: int,
         statistics: Floats | None,
@@ -18,10 +38,8 @@ class Table:
         mass: Floats,
         log_reach: Floats | None,
         log_other: Floats | None,
-        center: Floats,
-        scale: Floats,
-        low: Floats,
-        high: Floats,
+        units: Units,
+        gaps: Gaps,
         keep: bool,
     ) -> None: ...
     def pass_(
@@ -83,13 +101,11 @@ def ascend(
 ) -> None: ...
 def predict(
     X: Any,
-    center: Floats,
-    scale: Floats,
-    low: Floats,
-    high: Floats,
+    units: Units,
+    gaps: Gaps | None,
     hyperplanes: Floats,
     children: Integers,
     values: Floats | None,
     threads: int,
     out: Floats,
-) -> None: ...
+) -> bool: ...

@@ -25,6 +25,8 @@ _LOG_2PI = float(np.log(2 * np.pi))
 _NEGLIGIBLE_WEIGHT = 1e-12
 _NAMED_CLASSES = 4
 
+Spread = Callable[[Floats], Floats]
+
 
 class Family(Protocol):
     """A conjugate exponential family with its prior.
@@ -89,7 +91,24 @@ class Family(Protocol):
 
 
 class LinearFamily(Family, Protocol):
-    """A family whose leaves look at the features."""
+    """A family whose leaves look at the features.
+
+    Features that are missing are at their mean in a design. By how much linear functions of the features vary over what
+    these could have been is told by `spread`: from slopes (..., d) it makes variances (..., n). It is None where no
+    feature is missing.
+    """
+
+    def predictive(
+        self, statistics: Floats, membership: Floats, design: Floats, spread: Spread | None = None
+    ) -> Mixture | ClassDistribution:
+        """As of any family."""
+        ...
+
+    def uncertainty(
+        self, statistics: Floats, membership: Floats, design: Floats, spread: Spread | None = None
+    ) -> Uncertainty:
+        """As of any family."""
+        ...
 
     @property
     def scan_family(self) -> Family:
@@ -406,8 +425,10 @@ class NormalLinear:
         mean = self._posterior(statistics).average @ self._columns(design)
         return self.center + self.scale * np.asarray((membership * mean).sum(axis=0))
 
-    def predictive(self, statistics: Floats, membership: Floats, design: Floats) -> Mixture:
-        """Mixture of Student's t over leaves and slope precisions."""
+    def predictive(
+        self, statistics: Floats, membership: Floats, design: Floats, spread: Spread | None = None
+    ) -> Mixture:
+        """Mixture of Student's t over leaves and slope precisions; features that are missing add to their variance."""
         posterior = self._posterior(statistics)
         leaf, precision = np.nonzero(posterior.weight > _NEGLIGIBLE_WEIGHT)
         weight = posterior.weight[leaf, precision]
@@ -417,12 +438,17 @@ class NormalLinear:
         variance = posterior.rate[leaf, precision] / posterior.shape[leaf]
         doubt = _quadratic(posterior.covariance[leaf, precision], columns)
         doubt += self._unseen(design) / self._precisions[precision, None]
-        scale = np.sqrt(variance[:, None] * (1.0 + doubt))
+        squared = variance[:, None] * (1.0 + doubt)
         dof = 2.0 * posterior.shape[leaf, None]
-        components = StudentT(dof, self.center + self.scale * location, self.scale * scale)
+        if spread is not None:
+            # The variance of Student's t is larger than the square of its scale.
+            squared = squared + (1.0 - 2.0 / dof) * spread(self._slopes(posterior.mean[leaf, precision, 1:]))
+        components = StudentT(dof, self.center + self.scale * location, self.scale * np.sqrt(squared))
         return Mixture(weight[:, None] * membership[leaf], components)
 
-    def uncertainty(self, statistics: Floats, membership: Floats, design: Floats) -> Uncertainty:
+    def uncertainty(
+        self, statistics: Floats, membership: Floats, design: Floats, spread: Spread | None = None
+    ) -> Uncertainty:
         """Variances, in squared units of the targets."""
         posterior = self._posterior(statistics)
         weight, columns = posterior.weight, self._columns(design)
@@ -433,8 +459,13 @@ class NormalLinear:
         doubt = _quadratic(posterior.covariance, columns) + self._unseen(design) / self._precisions[:, None]
         doubt = (weight * variance)[..., None] * doubt
         doubt = (doubt + weight[..., None] * (mean - leaf_mean[:, None]) ** 2).sum(axis=1)
+        place: Floats | float = 0.0
+        if spread is not None:
+            place = (weight[..., None] * spread(self._slopes(posterior.mean[..., 1:]))).sum(axis=1)
         squared = self.scale**2
-        return Uncertainty.of_numbers(membership, self.scale * leaf_mean, squared * noise[:, None], squared * doubt)
+        return Uncertainty.of_numbers(
+            membership, self.scale * leaf_mean, squared * noise[:, None], squared * doubt, squared * place
+        )
 
     def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
         """Mean, as a function of the features for linear leaves, and standard deviation about it."""

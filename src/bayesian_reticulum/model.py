@@ -11,9 +11,9 @@ import numpy as np
 
 from . import native
 from .distributions import ClassDistribution, Mixture
-from .families import DirichletCategorical, Family, LinearFamily
-from .rows import gates
-from .schema import Schema
+from .families import DirichletCategorical, Family, LinearFamily, Spread
+from .rows import gates, softening
+from .schema import Gaps, Schema
 from .tree import Floats, Tree, frozen, refreeze
 from .uncertainty import Uncertainty
 
@@ -37,7 +37,8 @@ class Reticulum:
     family : Family
         What a leaf makes of its statistics.
     schema : Schema
-        Names and units of the columns.
+        Names and units of the features, and the columns that stand for them. Rows are given to all methods as numbers:
+        categories by the codes that the schema has for their levels, and what is missing as NaN.
     targets : tuple of str
         Names of the classes, or of the number that is predicted.
     precisions : ndarray of shape (m,)
@@ -72,9 +73,10 @@ class Reticulum:
 
     @cached_property
     def hyperplanes(self) -> Floats:
-        """Offset and slopes of each split in the units of the table, shape (m, d + 1).
+        """Offset and slopes of each split in the units of the table, shape (m, D + 1).
 
-        They hold between the schema's limits `low` and `high`; cells beyond are read as being there.
+        Slopes are those of the columns `schema.column_names`: one for each feature that is a number, several for a
+        category. They hold between the schema's limits `low` and `high`; cells beyond are read as being there.
         """
         return frozen(self.schema.in_original_units(self.tree.hyperplanes))
 
@@ -97,23 +99,35 @@ class Reticulum:
         importances = gains @ self._shares
         if self.family.uses_design:
             importances = importances + cast("LinearFamily", self.family).slope_gains(self.statistics).sum(axis=0)
+        importances = self.schema.by_feature(importances)
         total = importances.sum()
         return frozen(importances / total if total > 0 else importances)
 
     @cached_property
     def _shares(self) -> Floats:
-        """Share of each feature in each split, shape (m, d)."""
+        """Share of each column in each split, shape (m, D)."""
         slopes = np.abs(self.tree.hyperplanes[:, 1:])
         return frozen(slopes / np.maximum(slopes.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
-    def _blocks(self, X: Any) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Blocks (rows, membership (leaves, n), design (d + 1, n)) of a table (n, d); at least one."""
+    def _blocks(self, X: Any, gaps: Gaps | None) -> Iterator[tuple[slice, Floats, Floats, Floats | None]]:
+        """Blocks (rows, membership (leaves, n), design (D + 1, n), left open (q, n)) of a table (n, d); at least one.
+
+        The last is what gaps leave open; None if the table has no gaps.
+        """
         size = max(64, min(4096, _BLOCK_FLOATS // (4 * self.tree.n_leaves + self.tree.n_features)))
+        hyperplanes = self.tree.hyperplanes[None]
         for start in range(0, max(len(X), 1), size):
             part = slice(start, min(start + size, len(X)))
-            design = self.schema.design(X[part])
-            block = gates(self.tree.hyperplanes[None], self.tree.shape, design)
-            yield part, np.exp(block.log_membership[0]), design
+            design, missing = self.schema.filled(X[part], gaps)
+            soft = None if gaps is None or missing is None else softening(gaps, hyperplanes, missing)
+            block = gates(hyperplanes, self.tree.shape, design, soft)
+            yield part, np.exp(block.log_membership[0]), design, missing
+
+    def _spread(self, gaps: Gaps | None, missing: Floats | None) -> dict[str, Spread]:
+        """What linear leaves have to know of the missing cells (q, n) of a table with gaps, as keywords."""
+        if gaps is None or missing is None or not self.family.uses_design:
+            return {}
+        return {"spread": lambda slopes: np.asarray(gaps.variances(slopes) @ missing)}
 
     @property
     def _has_classes(self) -> bool:
@@ -131,7 +145,7 @@ class Reticulum:
         if native.is_available():
             return native.mixed(self.schema, self.tree, None, X, threads)
         out = np.empty((len(X), self.tree.n_leaves))
-        for part, membership, _ in self._blocks(X):
+        for part, membership, *_ in self._blocks(X, self.schema.gaps(X)):
             out[part] = membership.T
         return out
 
@@ -143,21 +157,28 @@ class Reticulum:
         return np.concatenate(
             [
                 self.family.predictive_mean(self.statistics, membership, design)
-                for _, membership, design in self._blocks(X)
+                for _, membership, design, _ in self._blocks(X, self.schema.gaps(X))
             ]
         )
 
     def predict_distribution(self, X: Any) -> Mixture | ClassDistribution:
         """Distribution of the target of each row (n, d); that of class codes where the target is a class."""
-        _, memberships, designs = zip(*self._blocks(X), strict=True)
+        gaps = self.schema.gaps(X)
+        _, memberships, designs, masks = zip(*self._blocks(X, gaps), strict=True)
+        missing = None if gaps is None else np.concatenate(masks, axis=1)
         return self.family.predictive(
-            self.statistics, np.concatenate(memberships, axis=1), np.concatenate(designs, axis=1)
+            self.statistics,
+            np.concatenate(memberships, axis=1),
+            np.concatenate(designs, axis=1),
+            **self._spread(gaps, missing),
         )
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Uncertainty of the target of each row (n, d), by where it comes from."""
+        gaps = self.schema.gaps(X)
         return Uncertainty.joined(
-            self.family.uncertainty(self.statistics, membership, design) for _, membership, design in self._blocks(X)
+            self.family.uncertainty(self.statistics, membership, design, **self._spread(gaps, missing))
+            for _, membership, design, missing in self._blocks(X, gaps)
         )
 
     def __repr__(self) -> str:
@@ -205,7 +226,7 @@ class Reticulum:
         digits = np.log10(np.maximum(offsets, 1.0)).astype(int)
         terms = [f"{own[0]:.{4 + digits[named].max(initial=0)}g}"]
         for j in named:
-            slope, name = own[1 + j], _printable(self.schema.names[j]) or f"x{j}"
+            slope, name = own[1 + j], _printable(self.schema.column_names[j]) or f"x{j}"
             terms.append(f"{'-' if slope < 0 else '+'} {abs(slope):.{3 + digits[j]}g} {name}")
         rest = [j for j in ranked[_NAMED_FEATURES:] if shares[j] > 0]
         if rest:

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from .families import CodedFamily, DirichletCategorical, Family, unpacked
 from .rows import KEPT_BYTES, QUANTILE_FLOATS, NumpyRows, Pass
+from .schema import Gaps as SchemaGaps
 from .schema import Schema
 from .tree import Floats, Integers, Shape, Tree
 
 import_error = ""
 try:
-    from ._native import Table, ascend, pad, predict
+    from ._native import Gaps, Table, Units, ascend, pad, predict
     from ._native import instruction_set as instruction_set
 except ImportError as error:  # no compiler where the package was installed
     instruction_set, import_error = "", str(error)
@@ -57,12 +58,27 @@ def _readable(X: Any) -> Any:
     return X if is_whole and X.dtype in (np.float64, np.float32) else np.array(X, dtype=np.float64, order="C")
 
 
+def _units(schema: Schema) -> Any:
+    return Units(schema.center, schema.scale, schema.low, schema.high, schema.source, schema.code)
+
+
+def _gaps(gaps: SchemaGaps | None, precision: Floats | None) -> Any:
+    if gaps is None:
+        return Gaps()
+    start, column = (np.asarray(part, dtype=np.int64) for part in (gaps.loading.indptr, gaps.loading.indices))
+    return Gaps(gaps.sources, gaps.group, start, column, gaps.loading.data, precision)
+
+
 class _Layout(NamedTuple):
-    """The row at each place of a table, -1 for padding; where segments of equal code begin and end; their codes."""
+    """The row at each place of a table, -1 for padding; where segments of equal code begin and end; their codes.
+
+    And the first place in each segment of a row in which cells are missing, or the segment's end.
+    """
 
     row: Integers
     segments: Integers
     codes: NDArray[np.int32]
+    gap_starts: Integers
 
 
 class NativeRows(NumpyRows):
@@ -90,27 +106,41 @@ class NativeRows(NumpyRows):
         if isinstance(self.family, CodedFamily):
             codes = np.asarray(self.family.row_codes(self._targets_of(slice(0, self._n))))
             counts = np.bincount(codes)
-            order = np.argsort(codes, kind="stable")
         else:
-            counts, order = np.array([self._n]), np.arange(self._n)
+            codes, counts = np.zeros(self._n, dtype=np.int64), np.array([self._n])
+        # Rows with gaps come last: all others are spared the work.
+        has_gaps = self._has_gaps
+        order = np.argsort(codes if has_gaps is None else 2 * codes + has_gaps, kind="stable")
         present = np.flatnonzero(counts)
-        counts = counts[present]
+        gap_counts = np.zeros(len(counts)) if has_gaps is None else np.bincount(codes, has_gaps, len(counts))
+        counts, gap_counts = counts[present], gap_counts[present].astype(np.int64)
         padded = -(-counts // pad) * pad
         segments = np.concatenate([[0], np.cumsum(padded)])
         skipped = segments[:-1] - np.concatenate([[0], np.cumsum(counts)[:-1]])
         row = np.full(segments[-1], -1, dtype=np.int64)
         row[np.arange(self._n) + np.repeat(skipped, counts)] = order
-        return _Layout(row, segments, present.astype(np.int32))
+        gap_starts = np.where(gap_counts > 0, segments[:-1] + counts - gap_counts, segments[1:])
+        return _Layout(row, segments, present.astype(np.int32), gap_starts)
+
+    @property
+    def _has_gaps(self) -> NDArray[np.bool_] | None:
+        """Whether cells are missing in each row in view; None if in none of the table."""
+        if self._gaps is None:
+            return None
+        if "has_gaps" not in self._shared:
+            columns = (np.isnan(self._X[:, source]) for source in self._gaps.sources)
+            self._shared["has_gaps"] = np.logical_or.reduce(list(columns))
+        has_gaps: NDArray[np.bool_] = self._shared["has_gaps"]
+        return has_gaps if self._chosen is None else has_gaps[self._chosen]
 
     @cached_property
     def _table(self) -> Any:
-        row, segments, codes = self._layout
+        row, segments, codes, gap_starts = self._layout
         is_row = row >= 0
 
         def spread(values: Floats) -> Floats:
             return np.where(is_row, values[..., row], 0.0)
 
-        schema = self._schema
         statistics = None if self._is_coded else spread(self._read(0, self._n)[1].T)
         weights = spread(self._weights)
         is_view = self._log_reach is not None
@@ -118,6 +148,7 @@ class NativeRows(NumpyRows):
             _readable(self._X),
             row if self._chosen is None else np.where(is_row, self._chosen[row], -1),
             segments,
+            gap_starts,
             codes,
             self.family.n_statistics,
             statistics,
@@ -125,11 +156,9 @@ class NativeRows(NumpyRows):
             spread(self._mass) if is_view else weights,
             None if self._log_reach is None else spread(self._log_reach),
             None if self._log_other is None else spread(self._log_other),
-            schema.center,
-            schema.scale,
-            schema.low,
-            schema.high,
-            self._n * (self.n_features + 1) * 8 <= KEPT_BYTES,
+            _units(self._schema),
+            _gaps(self._gaps, self._schema.precision),
+            self._n * (self.n_features + 1 + (0 if self._gaps is None else len(self._gaps.sources))) * 8 <= KEPT_BYTES,
         )
 
     def _threads_for(self, gates_per_row: int) -> int:
@@ -319,6 +348,9 @@ class NativeRows(NumpyRows):
 def mixed(schema: Schema, tree: Tree, values: Floats | None, X: Any, threads: int) -> Floats:
     """Memberships of rows (n, d) in the leaves, (n, leaves), or the means of leaf values (leaves, q) that they mix."""
     out = np.empty((len(X), tree.n_leaves if values is None else values.shape[1]))
-    units = schema.center, schema.scale, schema.low, schema.high
-    predict(_readable(X), *units, tree.hyperplanes, tree.children, values, threads, out)
+    cells, units = _readable(X), _units(schema)
+    rest = tree.hyperplanes, tree.children, values, threads, out
+    has_gaps = predict(cells, units, None, *rest)
+    if has_gaps:
+        predict(cells, units, _gaps(schema.gaps(X), schema.precision), *rest)
     return out

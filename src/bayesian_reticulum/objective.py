@@ -32,8 +32,10 @@ _PRECISION_PRIOR = 0.02
 _PRECISION_RANGE = (1e-6, 1e3)
 # Extrapolation starts when a step promises less than this many nats: before, steps are too different to combine.
 _NEAR = 1.0
-# Passes for which an information matrix serves while far, and may serve once near.
-_SHORTEST_SERVICE, _LONGEST_SERVICE, _FOR_EVER = 2, 8, 1 << 30
+# Passes for which an information matrix serves while far, longer where it is wide and so costs most of the time, and may
+# serve once near.
+_SHORT_SERVICE, _SHORT_WIDE_SERVICE, _LONG_SERVICE, _FOR_EVER = 2, 4, 8, 1 << 30
+_WIDE = 32
 # Damping after a first step that lowered the bound, in units of the mean diagonal of complete-data information and
 # prior. Each further one raises it by the factor, up to where steps come to nothing, and each that raises the bound
 # lowers it, down to where it is left out.
@@ -257,7 +259,8 @@ class _Ascent:
         # A damped step promises too little to be judged by.
         free = self.damping[trees] == 0
         settled = (promise < effort.tolerance) & free
-        service = np.where(promise > _NEAR, _SHORTEST_SERVICE, _LONGEST_SERVICE)
+        short = _SHORT_SERVICE if self.hyperplanes.shape[-1] < _WIDE else _SHORT_WIDE_SERVICE
+        service = np.where(promise > _NEAR, short, _LONG_SERVICE)
         hoped = value + _LONG_WAY * promise
         self.serves[trees] = np.where(settled, 0, _FOR_EVER if self.fixed else service)
         if at.observed is None:

@@ -11,7 +11,7 @@ Candidates are refined side by side in this way; one tree is a stack of one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, Self, cast
 
 import numpy as np
@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .families import Family, LinearFamily, unpacked
-from .schema import Schema, identity_schema, weighted_quantiles
+from .schema import Gaps, Schema, identity_schema, weighted_quantiles
 from .tree import Floats, Integers, Shape
 
 # Scratch arrays of one block should stay in a core's second-level cache.
 _BLOCK_FLOATS = 1 << 17
 # Standardised columns are kept between passes while they are small, and made anew block by block otherwise.
-KEPT_BYTES = 24 << 20
+KEPT_BYTES = 48 << 20
 # Gates are told from 0 and 1 up to this activation.
 _LARGEST_EXPONENT = 500.0
 # Up to this width the products of all pairs of columns are formed once and shared by all splits.
@@ -35,6 +35,8 @@ _PRODUCT_FLOATS = 1 << 19
 QUANTILE_FLOATS = 1 << 21
 # Views of leaves that are made from one reading of the rows: all of them may together hold more than the rows do.
 _VIEWS_AT_ONCE = 16
+# The logistic function of a normal number, averaged, is that of its mean divided by √(1 + this times its variance).
+_PROBIT_SLOPE = np.pi / 8
 # A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
 _NEGLIGIBLE_SHARE = 1e-3
 
@@ -52,14 +54,24 @@ class Gates(NamedTuple):
     log_membership: Floats
 
 
-def gates(hyperplanes: Floats, shape: Shape, design: Floats) -> Gates:
-    """Gates and log memberships of the rows of a design (d + 1, n).
+def softening(gaps: Gaps, hyperplanes: Floats, missing: Floats) -> Floats:
+    """By how much gaps, which leave shares of variance (q, n) open, soften each gate of a stack of trees.
+
+    That is a factor of its activation, (c, m, n). A gate is averaged over what is missing, taken to be normal.
+    """
+    return np.asarray((1.0 + _PROBIT_SLOPE * (gaps.variances(hyperplanes[..., 1:]) @ missing)) ** -0.5)
+
+
+def gates(hyperplanes: Floats, shape: Shape, design: Floats, soft: Floats | None = None) -> Gates:
+    """Gates and log memberships of the rows of a design (d + 1, n), `soft`ened where cells are missing.
 
     A membership is the product of the gates on a leaf's path, computed as a sum of logs.
     """
     c, m, width = hyperplanes.shape
     n = design.shape[1]
     activation = (hyperplanes.reshape(c * m, width) @ design).reshape(c, m, n)
+    if soft is not None:
+        activation *= soft
     small = np.exp(-np.abs(activation))
     gate = np.where(activation >= 0, 1.0, small)
     small += 1.0
@@ -88,7 +100,7 @@ class Products(NamedTuple):
     membership: Floats
 
 
-def _products(hyperplanes: Floats, shape: Shape, design: Floats, scratch: Floats) -> Products:
+def _products(hyperplanes: Floats, shape: Shape, design: Floats, scratch: Floats, soft: Floats | None) -> Products:
     """Memberships as plain products of gates, for sums to which what underflows adds nothing.
 
     They are written into `scratch` (4 m + 1, c, n): fresh memory for each block would cost as much as the sums.
@@ -96,6 +108,8 @@ def _products(hyperplanes: Floats, shape: Shape, design: Floats, scratch: Floats
     c, m, width = hyperplanes.shape
     odds, left, reach, membership = np.split(scratch, [m, 2 * m, 3 * m])
     np.matmul(-hyperplanes.transpose(1, 0, 2).reshape(m * c, width), design, out=odds.reshape(m * c, design.shape[1]))
+    if soft is not None:
+        odds *= soft.transpose(1, 0, 2)
     np.clip(odds, -_LARGEST_EXPONENT, _LARGEST_EXPONENT, out=odds)
     np.exp(odds, out=odds)
     # Both gates from one exponential, each to full relative precision.
@@ -258,7 +272,7 @@ class NumpyRows:
     Parameters
     ----------
     X : array of shape (n, d)
-        Numeric columns in their own units; never copied.
+        Numeric columns in their own units, NaN where a cell is missing; never copied.
     targets : array of shape (n,)
         As the family wants them.
     family : Family
@@ -279,6 +293,7 @@ class NumpyRows:
         schema: Schema,
         *,
         axes: Floats | None = None,
+        _gaps: Gaps | None = None,
         _chosen: Integers | None = None,
         _log_reach: Floats | None = None,
         _log_other: Floats | None = None,
@@ -286,23 +301,24 @@ class NumpyRows:
         _taken_share: float = 1.0,
     ) -> None:
         self.family = family
-        self.axes = np.eye(X.shape[1]) if axes is None else axes
+        self.axes = np.eye(schema.n_columns) if axes is None else axes
         self._X, self._targets, self._schema = X, targets, schema
         self._weights = weights
+        # What all views of one table need but once.
+        self._shared = {} if _shared is None else _shared
+        self._gaps = schema.gaps(X) if _shared is None and _gaps is None else _gaps
         # A view from a leaf: which rows it sees, the log membership in it, and what the other leaves
         # together say of the row, as the log of membership times likelihood.
         self._chosen, self._log_reach, self._log_other = _chosen, _log_reach, _log_other
         self._mass = weights if _log_reach is None else weights * np.exp(_log_reach)
         self._n = len(X) if _chosen is None else len(_chosen)
-        self._kept: tuple[Floats, Floats] | None = None
-        # What all views of one table need but once.
-        self._shared = {} if _shared is None else _shared
+        self._kept: tuple[Floats, Floats, Floats | None] | None = None
         # The share of the table that this is a sample of.
         self._taken_share = _taken_share
 
     @property
     def n_features(self) -> int:
-        return int(self._X.shape[1])
+        return self._schema.n_columns
 
     @property
     def n_rows(self) -> int:
@@ -312,26 +328,35 @@ class NumpyRows:
     def weight(self) -> float:
         return float(self._mass.sum())
 
-    def _read(self, start: int, stop: int) -> tuple[Floats, Floats]:
+    def _read(self, start: int, stop: int) -> tuple[Floats, Floats, Floats | None]:
+        """Design, statistics, and what gaps leave open, if there are any."""
         part: Any = slice(start, stop) if self._chosen is None else self._chosen[start:stop]
-        design = self._schema.design(self._X[part])
-        return design, self.family.row_statistics(design, self._targets[part])
+        design, missing = self._schema.filled(self._X[part], self._gaps)
+        return design, self.family.row_statistics(design, self._targets[part]), missing
 
     def _targets_of(self, part: slice) -> Any:
         return self._targets[part if self._chosen is None else self._chosen[part]]
 
-    def _blocks(self, floats_per_row: int) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Blocks (rows, design, T) so small that `floats_per_row` scratch floats each stay in cache."""
+    def _blocks(self, floats_per_row: int) -> Iterator[tuple[slice, Floats, Floats, Floats | None]]:
+        """Blocks (rows, design, T, gaps or None) so small that `floats_per_row` scratch floats each stay in cache."""
         size = max(64, min(4096, _BLOCK_FLOATS // floats_per_row))
         starts = range(0, self._n, size)
         parts = [slice(start, min(start + size, self._n)) for start in starts]
-        if self._kept is None and self._n * (self.n_features + 1 + self.family.n_statistics) * 8 <= KEPT_BYTES:
+        width = self.n_features + 1 + (0 if self._gaps is None else len(self._gaps.sources))
+        if self._kept is None and self._n * (width + self.family.n_statistics) * 8 <= KEPT_BYTES:
             self._kept = self._read(0, self._n)
         for part in parts:
             if self._kept is not None:
-                yield part, self._kept[0][:, part], self._kept[1][part]
+                design, T, missing = self._kept
+                yield part, design[:, part], T[part], None if missing is None else missing[:, part]
             else:
                 yield part, *self._read(part.start, part.stop)
+
+    def _softening(self, hyperplanes: Floats, missing: Floats | None) -> Floats | None:
+        """How gaps soften the gates of a stack of trees; None where there are no gaps."""
+        if self._gaps is None or missing is None or not missing.any():
+            return None
+        return softening(self._gaps, hyperplanes, missing)
 
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
         c, m, width = hyperplanes.shape
@@ -342,10 +367,12 @@ class NumpyRows:
         new_statistics = np.zeros((c, leaves, k))
         gradient = np.zeros((c, m, width))
         packed = np.zeros((2, c * m, width * (width + 1) // 2)) if information else None
-        for part, design, T in self._blocks(6 * c * leaves):
+        by_gap = None if self._gaps is None or m == 0 else _GapSums(self._gaps, hyperplanes, information)
+        for part, design, T, missing in self._blocks(6 * c * leaves):
             weights = self._weights[part]
             n = len(weights)
-            _, gate, joint = gates(hyperplanes, shape, design)
+            soft = self._softening(hyperplanes, missing)
+            activation, gate, joint = gates(hyperplanes, shape, design, soft)
             joint += (parameters @ T.T).reshape(c, leaves, n)
             responsibility, log_total = self._normalise(joint, part)
             log_normalizer += log_total @ weights
@@ -353,15 +380,27 @@ class NumpyRows:
             new_statistics += (responsibility.reshape(c * leaves, n) @ T).reshape(c, leaves, k)
             left, reached = _below(shape, responsibility)
             slope = left - reached * gate
-            gradient += (slope.reshape(c * m, n) @ design.T).reshape(c, m, width)
+            curvature = None
             if packed is not None:
                 complete = reached * gate * (1 - gate)
                 share = slope / weights
                 observed = complete - left * (1 - gate - share) + gate * slope * (1 - reached / weights)
-                _add_information(packed, design, np.stack([observed, complete]).reshape(2 * c * m, n))
+                curvature = np.stack([observed, complete])
+            if by_gap is not None and soft is not None and missing is not None:
+                by_gap.add(design, missing, activation, soft, slope, curvature)
+                slope *= soft
+                if curvature is not None:
+                    curvature *= soft**2
+            gradient += (slope.reshape(c * m, n) @ design.T).reshape(c, m, width)
+            if packed is not None and curvature is not None:
+                _add_information(packed, design, curvature.reshape(2 * c * m, n))
+        if by_gap is not None:
+            gradient[..., 1:] += by_gap.gradient()
         if packed is None:
             return Pass(expected, log_normalizer, new_statistics, gradient)
         information_matrices = unpacked(packed, width).reshape(2, c, m, width, width)
+        if by_gap is not None:
+            information_matrices += by_gap.information()
         return Pass(expected, log_normalizer, new_statistics, gradient, *information_matrices)
 
     def _normalise(self, joint: Floats, part: slice) -> tuple[Floats, Floats]:
@@ -383,10 +422,11 @@ class NumpyRows:
         """Blocks (rows, design, T, products of gates), each good until the next one."""
         c, m, _ = hyperplanes.shape
         scratch = np.empty((0, 0, 0))
-        for part, design, T in self._blocks(c * (m + 1)):
+        for part, design, T, missing in self._blocks(c * (m + 1)):
             if scratch.shape[-1] != len(T):
                 scratch = np.empty((4 * m + 1, c, len(T)))
-            yield part, design, T, _products(hyperplanes, shape, design, scratch)
+            soft = self._softening(hyperplanes, missing)
+            yield part, design, T, _products(hyperplanes, shape, design, scratch, soft)
 
     def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:
         c, leaves = len(hyperplanes), shape.n_leaves
@@ -396,6 +436,8 @@ class NumpyRows:
         return out.reshape(leaves, c, -1).transpose(1, 0, 2)
 
     def bound_pass(self, hyperplanes: Floats, shape: Shape) -> tuple[Floats, Floats]:
+        if self._gaps is not None:
+            raise ValueError("the paper's method has no place for missing cells")
         c, m, width = hyperplanes.shape
         # The gradient needs the leaves as they are at these hyperplanes, so that rows are gone through twice.
         statistics = self.prior_statistics(hyperplanes, shape)
@@ -419,6 +461,7 @@ class NumpyRows:
             "weights": self._weights,
             "schema": self._schema,
             "axes": self.axes,
+            "_gaps": self._gaps,
             "_shared": {} if "X" in changes else self._shared,
             "_taken_share": self._taken_share,
         }
@@ -439,7 +482,7 @@ class NumpyRows:
         second = np.zeros((width, width))
         cross: Any = 0.0
         size: Any = 0.0
-        for part, design, T in self._blocks(2 * width):
+        for part, design, T, _ in self._blocks(2 * width):
             weighted = design * self._mass[part]
             varying = self._varying(part, design, T, statistics)
             second += weighted @ design.T
@@ -462,14 +505,14 @@ class NumpyRows:
 
     def _few_quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
         values = np.empty((self._n, len(directions)))
-        for part, design, _ in self._blocks(len(directions)):
+        for part, design, *_ in self._blocks(len(directions)):
             values[part] = (directions @ design).T
         return weighted_quantiles(values, self._mass, probabilities)
 
     def histogram(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
         k, groups = scan_family(self.family).n_statistics, 2 * len(cuts)
         out = np.zeros((len(directions), edges.shape[1] + 1, groups * k))
-        for part, design, T in self._blocks(len(directions) + groups * k):
+        for part, design, T, _ in self._blocks(len(directions) + groups * k):
             left = (cuts @ design > 0).T
             sides = np.stack([left, ~left], axis=2).reshape(len(T), groups, 1) * self._mass[part, None, None]
             for along, own in self._scanned(part, directions, design, T, statistics):
@@ -528,8 +571,9 @@ class NumpyRows:
         expected = self.family.expected_parameters(statistics)
         none = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
         parts: list[list[tuple[Integers, Floats, Floats]]] = [[none] for _ in leaves]
-        for part, design, T in self._blocks(6 * shape.n_leaves):
-            log_reach = gates(hyperplanes[None], shape, design).log_membership[0]
+        for part, design, T, missing in self._blocks(6 * shape.n_leaves):
+            soft = self._softening(hyperplanes[None], missing)
+            log_reach = gates(hyperplanes[None], shape, design, soft).log_membership[0]
             if self._log_reach is not None:
                 log_reach += self._log_reach[part]
             joint = log_reach + expected @ T.T
@@ -554,8 +598,9 @@ class NumpyRows:
     def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
         expected = self.family.expected_parameters(statistics)
         sums, new_statistics = np.zeros(shape.n_splits), np.zeros(statistics.shape)
-        for part, design, T in self._blocks(8 * shape.n_leaves):
-            log_membership = gates(hyperplanes[None], shape, design).log_membership[0]
+        for part, design, T, missing in self._blocks(8 * shape.n_leaves):
+            soft = self._softening(hyperplanes[None], missing)
+            log_membership = gates(hyperplanes[None], shape, design, soft).log_membership[0]
             joint = log_membership + expected @ T.T
             log_reach, below = _summed_below(shape, log_membership), _summed_below(shape, joint)
             log_total = np.logaddexp.reduce(joint, axis=0)
@@ -569,8 +614,9 @@ class NumpyRows:
     def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
         grey, all_ = np.zeros((2, shape.n_splits))
         below = (shape.sides != 0).astype(np.float64)
-        for part, design, _ in self._blocks(6 * shape.n_leaves):
-            _, gate, log_membership = gates(hyperplanes[None], shape, design)
+        for part, design, _, missing in self._blocks(6 * shape.n_leaves):
+            soft = self._softening(hyperplanes[None], missing)
+            _, gate, log_membership = gates(hyperplanes[None], shape, design, soft)
             reach = (below @ np.exp(log_membership[0])) * self._mass[part]
             grey += (reach * ((gate[0] > low) & (gate[0] < high))).sum(axis=1)
             all_ += reach.sum(axis=1)
@@ -605,14 +651,25 @@ class NumpyRows:
             keys = np.zeros(len(self._X), dtype=np.uint64)
             for columns in (targets, self._X):
                 for column in range(columns.shape[1]):
-                    # Adding 0 makes one number of 0 and -0.
-                    keys ^= (np.asarray(columns[:, column], dtype=np.float64) + 0.0).view(np.uint64)
+                    # Adding 0 makes one number of 0 and -0; gaps may be written in many ways.
+                    cells = np.asarray(columns[:, column], dtype=np.float64) + 0.0
+                    cells[np.isnan(cells)] = np.nan
+                    keys ^= cells.view(np.uint64)
                     keys *= np.uint64(0x9E3779B97F4A7C15)
                     keys ^= keys >> np.uint64(29)
             keys *= np.uint64(0xBF58476D1CE4E5B9)
             keys ^= keys >> np.uint64(32)
             self._shared["keys"] = keys
         return keys
+
+    def with_precision(self) -> Schema:
+        """The schema of the rows, with the precision that their columns have."""
+        cells = self._X if self._chosen is None else self._X[self._chosen]
+        return self._schema.with_precision(cells, self._mass)
+
+    def with_schema(self, schema: Schema) -> Self:
+        """The same rows, with columns that are made in another way."""
+        return self._like(schema=schema)
 
     def believing(self, family: Family) -> Self:
         """The same rows with leaves of another family."""
@@ -624,15 +681,20 @@ class NumpyRows:
         The prior on slopes is the same in all directions, so the best hyperplane lies in the span of the rows.
         Returns the rows in an orthonormal basis of that span, and the basis (d, rank).
         """
-        centred = self._schema.design(self._X)[1:].T
+        centred = self._schema.filled(self._X, self._gaps)[0][1:].T
         # Weighted and with signs fixed, so that the basis is the same for repeated rows and in any order.
         _, sizes, basis = np.linalg.svd(np.sqrt(self._weights)[:, None] * centred, full_matrices=False)
         basis = basis[sizes > 1e-10 * max(sizes[0], 1e-300)]
         basis *= np.sign(basis[np.arange(len(basis)), np.abs(basis).argmax(axis=1)])[:, None]
         basis = basis.T
         columns = centred @ basis
-        schema = identity_schema(columns.shape[1])
-        return self._like(X=columns, schema=schema, axes=basis), basis
+        rank = columns.shape[1]
+        gaps = self._gaps
+        if gaps is not None:
+            # What is missing stays in view behind the columns that splits work on.
+            columns = np.column_stack([columns, np.asarray(self._X, dtype=np.float64)[:, gaps.sources]])
+            gaps = replace(gaps.along(basis), sources=rank + np.arange(len(gaps.sources)))
+        return self._like(X=columns, schema=identity_schema(rank, columns.shape[1]), axes=basis, _gaps=gaps), basis
 
 
 def _bins(directions: Floats, edges: Floats, design: Floats) -> Any:
@@ -687,6 +749,68 @@ def _summed_below(shape: Shape, logs: Floats) -> Floats:
         first, second = (out[child] if child >= 0 else logs[~child] for child in shape.children[split])
         np.logaddexp(first, second, out=out[split])
     return out
+
+
+class _GapSums:
+    """What gaps add to the gradient and information of hyperplanes, summed over rows.
+
+    With the mean activation a, its variance v' v over what is missing, and λ = π / 8, a gate has the activation
+    b = κ a, κ = (1 + λ v' v)^-1/2, and b has the slope κ x - λ κ² b v' ∂v. What rows contribute is summed first, by
+    gap; what v is at the hyperplanes is put in at the end.
+    """
+
+    def __init__(self, gaps: Gaps, hyperplanes: Floats, information: bool) -> None:
+        c, m, width = hyperplanes.shape
+        q = len(gaps.sources)
+        self._gaps, self._shape = gaps, (c, m)
+        self._loading = gaps.loading.toarray()
+        self._pulls = gaps.pulls(hyperplanes[..., 1:])
+        self._alone = np.zeros((c, m, q))
+        self._with_columns = np.zeros((2, c * m, width, q)) if information else None
+        self._together = np.zeros((2, c * m, q, q)) if information else None
+
+    def add(
+        self, design: Floats, missing: Floats, activation: Floats, soft: Floats, slope: Floats, curvature: Floats | None
+    ) -> None:
+        """Add a block: softened activations, `soft`ening and slopes (c, m, n), curvatures (2, c, m, n)."""
+        pull = _PROBIT_SLOPE * soft**2 * activation
+        self._alone += (slope * pull) @ missing.T
+        if curvature is None or self._with_columns is None or self._together is None:
+            return
+        # The complete-data information leaves out how slopes change.
+        changing = np.stack([slope, np.zeros_like(slope)])
+        step = _PROBIT_SLOPE * soft**3 * (changing - curvature * activation)
+        twice = _PROBIT_SLOPE * soft**2 * pull * (curvature * activation - 3 * changing)
+        n = design.shape[1]
+        for sums, left, weights in (
+            (self._with_columns, design, step),
+            (self._together, missing, twice),
+        ):
+            for own, weight in zip(sums.reshape(-1, *sums.shape[2:]), weights.reshape(-1, n), strict=True):
+                own += (left * weight) @ missing.T
+
+    def gradient(self) -> Floats:
+        """By each slope, (c, m, D)."""
+        return np.asarray(-(self._alone[..., self._gaps.group] * self._pulls) @ self._loading)
+
+    def information(self) -> Floats:
+        """Observed and complete, (2, c, m, D + 1, D + 1)."""
+        assert self._with_columns is not None
+        assert self._together is not None
+        c, m = self._shape
+        group, width = self._gaps.group, self._with_columns.shape[2]
+        pulls = self._pulls.reshape(c * m, -1)
+        # Derivative of half of v' v by slopes, for each gap.
+        steps = np.zeros((c * m, len(self._gaps.sources), width))
+        for loading, gap, pull in zip(self._loading, group, pulls.T, strict=True):
+            steps[:, gap, 1:] += pull[:, None] * loading
+        half = self._with_columns + 0.5 * steps.swapaxes(-1, -2) @ self._together
+        out = half @ steps
+        out += out.swapaxes(-1, -2).copy()
+        # How v' v bends, for the observed information.
+        alone = self._alone.reshape(c * m, -1)[:, group]
+        out[0, :, 1:, 1:] += np.einsum("sk,ki,kj->sij", alone, self._loading, self._loading)
+        return np.asarray(out.reshape(2, c, m, width, width))
 
 
 def _add_information(packed: Floats, design: Floats, curvature: Floats) -> None:

@@ -24,7 +24,8 @@ class Uncertainty:
     leaf : ndarray of shape (n,)
         Because leaves have seen few rows; vanishes as they see more.
     routing : ndarray of shape (n,)
-        Because it is not certain which leaf the row belongs to, and leaves disagree.
+        Because it is not certain which leaf the row belongs to, and leaves disagree; or at what place in a linear leaf
+        it lies, as some of its features are missing.
 
     Examples
     --------
@@ -54,7 +55,9 @@ class Uncertainty:
         return cls(aleatoric + leaf + routing, aleatoric, leaf, routing)
 
     @classmethod
-    def of_numbers(cls, membership: Floats, mean: Floats, noise: Floats, doubt: Floats) -> Self:
+    def of_numbers(
+        cls, membership: Floats, mean: Floats, noise: Floats, doubt: Floats, place: Floats | float = 0.0
+    ) -> Self:
         """Of leaves, mixed by membership (leaves, n), that predict numbers.
 
         Parameters
@@ -63,12 +66,14 @@ class Uncertainty:
         mean, noise, doubt : ndarray of shape (leaves, n) or (leaves, 1)
             For each leaf its predictive mean, the expectation of the variance of a target given the leaf's parameters,
             and the variance of the mean of a target over what the parameters may be.
+        place : ndarray of shape (leaves, n) or (leaves, 1), optional
+            For each leaf the variance of its mean over what the missing features of a row may be.
         """
         own, noise, doubt = (np.where(membership > 0, part, 0.0) for part in (mean, noise, doubt))
         with np.errstate(invalid="ignore"):
             routing = (membership * (own - (membership * own).sum(axis=0)) ** 2).sum(axis=0)
         # Without a finite mean there is no end to the spread.
-        routing = np.where(np.isnan(routing), np.inf, routing)
+        routing = np.where(np.isnan(routing), np.inf, routing) + (membership * place).sum(axis=0)
         return cls.of_parts((membership * noise).sum(axis=0), (membership * doubt).sum(axis=0), routing)
 
     @classmethod

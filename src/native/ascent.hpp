@@ -25,7 +25,8 @@ constexpr double kOffsetPrecision = 0.01;
 constexpr double kPrecisionPrior = 0.02;
 constexpr double kLeastPrecision = 1e-6, kLargestPrecision = 1e3;
 constexpr double kNear = 1.0;
-constexpr int kShortestService = 2, kLongestService = 8, kForEver = std::numeric_limits<int>::max();
+constexpr int kShortService = 2, kShortWideService = 4, kLongService = 8, kForEver = std::numeric_limits<int>::max();
+constexpr int kWide = 32;
 constexpr double kLeastDamping = 1e-4, kFirstDamping = 1e-2, kMostDamping = 1e6, kDampingFactor = 10.0;
 constexpr double kCaution = 0.2;
 constexpr double kSamePrecision = 0.02;
@@ -321,7 +322,8 @@ class Ascent {
         // A damped step promises too little to be judged by.
         const bool is_damped = state.damping > 0.0;
         const bool settled = promise < effort.tolerance && !is_damped;
-        state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? kShortestService : kLongestService;
+        const int short_service = w_ < kWide ? kShortService : kShortWideService;
+        state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? short_service : kLongService;
         if (information) {
             // Prices cost the most of all that is done between passes.
             const bool asked = settled || std::isfinite(effort.least);

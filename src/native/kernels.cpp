@@ -3,6 +3,7 @@
 #include "kernels.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "vectors.hpp"
@@ -15,6 +16,8 @@ constexpr double kLargestExponent = 500.0;
 // Products of gates and likelihoods may stand for their logs while their sum lies between these.
 constexpr double kSmallestTotal = 1e-200;
 constexpr double kLargestExtra = 400.0;
+// The logistic function of a normal number, averaged, is that of its mean over √(1 + this times its variance).
+constexpr double kProbitSlope = 0.39269908169872414;
 // A responsibility that is smaller than this is 0.
 constexpr double kNegligible = 1e-13;
 
@@ -130,6 +133,43 @@ void add_curvatures(const double* left, int rows, int n, const double* design, i
     for (; r < rows; ++r) curvature_rows<1>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
 }
 
+template <int R>
+inline void mixed_rows(const double* left, int n, const double* first, int width, const double* second, int gaps,
+                       int64_t stride, double* out) {
+    const int64_t pairs = int64_t{width} * gaps;
+    for (int i = 0; i < width; ++i) {
+        double* to = out + int64_t{i} * gaps;
+        int j = 0;
+        for (; j + 4 <= gaps; j += 4)
+            curvature_tile<R, 4>(left, n, first + i * stride, second + j * stride, stride, to + j, pairs);
+        for (; j < gaps; ++j)
+            curvature_tile<R, 1>(left, n, first + i * stride, second + j * stride, stride, to + j, pairs);
+    }
+}
+
+// out (rows, width, gaps) += sum over b of left (rows, n) times first (width, stride) times second (gaps, stride).
+void add_mixed(const double* left, int rows, int n, const double* first, int width, const double* second, int gaps,
+               int64_t stride, double* out) {
+    const int64_t pairs = int64_t{width} * gaps;
+    int r = 0;
+    for (; r + kTileCurvatures <= rows; r += kTileCurvatures)
+        mixed_rows<kTileCurvatures>(left + int64_t{r} * n, n, first, width, second, gaps, stride, out + r * pairs);
+    for (; r < rows; ++r) mixed_rows<1>(left + int64_t{r} * n, n, first, width, second, gaps, stride, out + r * pairs);
+}
+
+// Activations (count, n) of splits from the `first` of the stack on. Where cells are missing they are softened, by the
+// factors that are left in `soft` (count, n).
+void activate(const Trees& trees, int64_t first, int count, const Block& block, double* out, double* soft) {
+    const int n = block.n;
+    product(trees.hyperplanes + first * trees.width, count, trees.width, block.design, block.stride, out, n);
+    if (!block.missing) return;
+    product(trees.variance + first * trees.gaps, count, trees.gaps, block.missing, block.stride, soft, n);
+    for (int64_t at = 0; at < int64_t{count} * n; ++at) {
+        soft[at] = 1.0 / std::sqrt(1.0 + kProbitSlope * soft[at]);
+        out[at] *= soft[at];
+    }
+}
+
 // Stands for the log of 0, and does not spread as an infinity would.
 constexpr double kLogOfNothing = -1e308;
 
@@ -153,9 +193,9 @@ double* grown(std::vector<double>& scratch, int64_t size) {
 //
 // Splits that no row of the block reaches with a membership above `negligible` are not `alive`, and all below them
 // have none: rows with negligible responsibility are skipped. Activations that are not yet made are made on the way,
-// for a few splits at once.
+// for a few splits at once, with their `soft`ening.
 void descend(const Trees& trees, int tree, const Block& block, double negligible, bool made, double* activation,
-             double* gate, double* reach, double* member, std::vector<char>& alive) {
+             double* soft, double* gate, double* reach, double* member, std::vector<char>& alive) {
     const int n = block.n, m = trees.m;
     alive.assign(m, 1);
     std::fill_n(m == 0 ? member : reach, n, 1.0);
@@ -165,8 +205,8 @@ void descend(const Trees& trees, int tree, const Block& block, double negligible
             bool any = false;
             for (int j = split; j < split + count; ++j) any |= alive[j] != 0;
             if (any)
-                product(trees.hyperplanes + (int64_t{tree} * m + split) * trees.width, count, trees.width, block.design,
-                        block.stride, activation + int64_t{split} * n, n);
+                activate(trees, int64_t{tree} * m + split, count, block, activation + int64_t{split} * n,
+                         soft + int64_t{split} * n);
         }
         const int64_t* pair = trees.children + 2 * split;
         double* left = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
@@ -249,7 +289,9 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
     const bool information = sums.observed != nullptr;
     const int64_t splits = int64_t{c} * m;
     const int64_t says = beliefs.by_code ? 0 : int64_t{c} * leaves;
-    double* at = grown(scratch, n * (splits * (information ? 3 : 1) + 2 * int64_t{m} + leaves + 2 + says));
+    const int64_t softs = block.missing ? splits : 0;
+    double* at = grown(scratch, n * (splits * (information ? 3 : 1) + 2 * int64_t{m} + leaves + 2 + says +
+                                     softs * (information ? 7 : 3)));
     double* slope = std::exchange(at, at + splits * n);  // activations first
     double* curvature = at;                              // observed, then complete
     if (information) at += 2 * splits * n;
@@ -258,18 +300,23 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
     double* member = std::exchange(at, at + int64_t{leaves} * n);
     double* total = std::exchange(at, at + n);
     double* shift = std::exchange(at, at + n);
-    double* say = at;
+    double* say = std::exchange(at, at + says * n);
+    double* soft = std::exchange(at, at + softs * n);
+    double* softened = std::exchange(at, at + softs * n);  // activations, once slopes have taken their place
+    double* pulled = std::exchange(at, at + softs * n);
+    double* step = std::exchange(at, at + (information ? 2 * softs * n : 0));  // observed, then complete
+    double* twice = at;
     std::vector<char> alive, any_alive(static_cast<size_t>(splits), 0);
     // Small trees are all reached: their activations are made for the whole stack.
     const bool is_small = m < 2 * kTileRows;
-    if (is_small)
-        product(trees.hyperplanes, static_cast<int>(splits), width, block.design, block.stride, slope, n);
+    if (is_small) activate(trees, 0, static_cast<int>(splits), block, slope, soft);
 
     if (!beliefs.by_code)
         product(beliefs.parameters, c * leaves, k, block.statistics, block.statistics_stride, say, n);
 
     for (int tree = 0; tree < c; ++tree) {
         double* a = slope + int64_t{tree} * m * n;
+        double* own_soft = soft + (softs ? int64_t{tree} * m * n : 0);
         double* own_say = beliefs.by_code ? nullptr : say + int64_t{tree} * leaves * n;
         const double* table = beliefs.by_code ? beliefs.likelihood + (int64_t{block.code} * c + tree) * leaves : nullptr;
         const double offset = beliefs.by_code ? beliefs.offset[int64_t{block.code} * c + tree] : 0.0;
@@ -277,7 +324,7 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         // membership. Where likelihoods differ from row to row nothing is known of them.
         double negligible = 0.0;
         if (beliefs.by_code) negligible = kNegligible * *std::min_element(table, table + leaves);
-        descend(trees, tree, block, negligible, is_small, a, gate, reach, member, alive);
+        descend(trees, tree, block, negligible, is_small, a, own_soft, gate, reach, member, alive);
 
         // Joints of membership and likelihood, as guarded products.
         Vec least = all(1.0), most = all(0.0);
@@ -315,7 +362,7 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         for (int lane = 0; lane < kLanes; ++lane) safe &= least[lane] > kSmallestTotal && most[lane] < kLargestExtra;
         if (!safe) {
             // Nothing is negligible now: all activations are needed, and all gates.
-            descend(trees, tree, block, -1.0, is_small, a, gate, reach, member, alive);
+            descend(trees, tree, block, -1.0, is_small, a, own_soft, gate, reach, member, alive);
             descend_logs(trees, a, n, reach, member);
             const double* code_say =
                 beliefs.by_code ? beliefs.log_likelihood + (int64_t{block.code} * c + tree) * leaves : nullptr;
@@ -345,6 +392,7 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
             add_dots(member, leaves, n, block.statistics, block.statistics_stride, k,
                      sums.statistics + int64_t{tree} * leaves * k);
 
+        if (softs) std::copy_n(a, int64_t{m} * n, softened + int64_t{tree} * m * n);
         // Up the tree: what lies below each split, and to the left of it.
         for (int split = m - 1; split >= 0; --split) {
             const int64_t* pair = trees.children + 2 * split;
@@ -399,6 +447,34 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         int64_t last = first + 1;
         while (last < splits && any_alive[last]) ++last;
         const int count = static_cast<int>(last - first);
+        if (softs) {
+            // As `_GapSums` in rows.py.
+            for (int64_t b = first * n; b < last * n; b += kLanes) {
+                const Vec s = load(soft + b), a = load(softened + b), steep = load(slope + b);
+                const Vec pull = kProbitSlope * s * s * a;
+                store(pulled + b, steep * pull);
+                store(slope + b, steep * s);
+                if (!information) continue;
+                for (int64_t kind = 0; kind < 2; ++kind) {
+                    const int64_t own = kind * splits * n + b;
+                    const Vec bent = load(curvature + own), changing = kind ? Vec{} : steep;
+                    store(step + own, kProbitSlope * s * s * s * (changing - bent * a));
+                    store(twice + own, kProbitSlope * s * s * pull * (bent * a - 3.0 * changing));
+                    store(curvature + own, bent * s * s);
+                }
+            }
+            const int gaps = trees.gaps;
+            const int64_t gap_pairs = int64_t{gaps} * (gaps + 1) / 2, mixed = int64_t{width} * gaps;
+            add_dots(pulled + first * n, count, n, block.missing, block.stride, gaps, sums.by_gap + first * gaps);
+            if (information)
+                for (int64_t kind = 0; kind < 2; ++kind) {
+                    const int64_t own = (kind * splits + first) * n;
+                    add_mixed(step + own, count, n, block.design, width, block.missing, gaps, block.stride,
+                              (kind ? sums.complete_by_gap : sums.observed_by_gap) + first * mixed);
+                    add_curvatures(twice + own, count, n, block.missing, block.stride, gaps,
+                                   (kind ? sums.complete_by_gaps : sums.observed_by_gaps) + first * gap_pairs);
+                }
+        }
         add_dots(slope + first * n, count, n, block.design, block.stride, width, sums.gradient + first * width);
         if (information) {
             add_curvatures(curvature + first * n, count, n, block.design, block.stride, width,
@@ -413,13 +489,14 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
 void membership_sums(const Trees& trees, int k, const Block& block, const double* mass, double* out,
                      std::vector<double>& scratch) {
     const int c = trees.c, m = trees.m, leaves = trees.leaves(), n = block.n;
-    double* activation = grown(scratch, int64_t{n} * (3 * m + leaves));
+    double* activation = grown(scratch, int64_t{n} * (4 * m + leaves));
     double* gate = activation + int64_t{m} * n;
     double* reach = gate + int64_t{m} * n;
-    double* member = reach + int64_t{m} * n;
+    double* soft = reach + int64_t{m} * n;
+    double* member = soft + int64_t{m} * n;
     std::vector<char> alive;
     for (int tree = 0; tree < c; ++tree) {
-        descend(trees, tree, block, kNegligible, false, activation, gate, reach, member, alive);
+        descend(trees, tree, block, kNegligible, false, activation, soft, gate, reach, member, alive);
         for (int leaf = 0; leaf < leaves; ++leaf) {
             double* own = member + int64_t{leaf} * n;
             Vec count = {};
@@ -437,17 +514,19 @@ void membership_sums(const Trees& trees, int k, const Block& block, const double
 
 void memberships(const Trees& trees, const Block& block, double* out, std::vector<double>& scratch) {
     const int m = trees.m, n = block.n;
-    double* activation = grown(scratch, 3 * int64_t{n} * m);
+    double* activation = grown(scratch, 4 * int64_t{n} * m);
     double* gate = activation + int64_t{m} * n;
+    double* reach = gate + int64_t{m} * n;
     std::vector<char> alive;
-    descend(trees, 0, block, 0.0, false, activation, gate, gate + int64_t{m} * n, out, alive);
+    descend(trees, 0, block, 0.0, false, activation, reach + int64_t{m} * n, gate, reach, out, alive);
 }
 
 // Log memberships (leaves, n), and in `say` (leaves, n) log likelihoods.
 void log_parts(const Trees& trees, const Beliefs& beliefs, const Block& block, double* activation, double* reach,
                double* member, double* say) {
     const int leaves = trees.leaves(), n = block.n;
-    product(trees.hyperplanes, trees.m, trees.width, block.design, block.stride, activation, n);
+    // Reaches are made after softening has been used.
+    activate(trees, 0, trees.m, block, activation, reach);
     descend_logs(trees, activation, n, reach, member);
     if (beliefs.by_code) {
         for (int leaf = 0; leaf < leaves; ++leaf)

@@ -14,6 +14,8 @@ struct Trees {
     int c, m, width;             // trees, splits, features + 1
     const double* hyperplanes;   // (c * m, width)
     const int64_t* children;     // (m, 2): a split, or ~leaf; parents come before their children
+    int gaps = 0;                // columns of the table in which cells may be missing
+    const double* variance = nullptr;  // (c * m, gaps): how much activations vary over what is missing
     int leaves() const { return m + 1; }
 };
 
@@ -38,6 +40,7 @@ struct Block {
     const double* weight;
     const double* log_reach;    // null where the trees are whole
     const double* log_other;
+    const double* missing;      // (gaps, stride): share of variance that gaps leave open; null where there are none
 };
 
 // Where a block's sums are added.
@@ -47,6 +50,12 @@ struct Sums {
     double* gradient;        // (c * m, width)
     double* observed;        // (c * m, pairs), or null
     double* complete;        // (c * m, pairs), or null
+    // What is multiplied by derivatives of variances in the end; null where the table has no gaps.
+    double* by_gap = nullptr;                   // (c * m, gaps)
+    double* observed_by_gap = nullptr;          // (c * m, width, gaps)
+    double* complete_by_gap = nullptr;
+    double* observed_by_gaps = nullptr;         // (c * m, pairs of gaps)
+    double* complete_by_gaps = nullptr;
 };
 
 // Counts of statistics by side of cuts, direction and bin.

@@ -2,6 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
+
 #include "ascent.hpp"
 #include "table.hpp"
 
@@ -10,14 +12,15 @@ using namespace reticulum;
 namespace {
 
 // Memberships of rows of X, or their means of leaf values (leaves, q) if there are any: out (n, leaves or q).
-void predict(Cells X, In<double, 1> center, In<double, 1> scale, In<double, 1> low, In<double, 1> high,
-             In<double, 2> hyperplanes, In<int64_t, 2> children, std::optional<In<double, 2>> values, int threads,
-             Out<2> out) {
-    const Units units(center, scale, low, high);
+//
+// Returns whether cells are missing that `gaps` are not told of: then out is not to be used.
+bool predict(Cells X, const Units& units, const Gaps* gaps, In<double, 2> hyperplanes, In<int64_t, 2> children,
+             std::optional<In<double, 2>> values, int threads, Out<2> out) {
     const int m = static_cast<int>(hyperplanes.shape(0)), width = static_cast<int>(hyperplanes.shape(1));
     const int leaves = m + 1, q = static_cast<int>(out.shape(1));
-    require_floats(X, center.size());
-    require(width == static_cast<int>(center.size()) + 1, "hyperplanes need one slope for each column");
+    units.require_cells(X);
+    require(width == static_cast<int>(units.center.size()) + 1, "hyperplanes need one slope for each column");
+    if (gaps) gaps->require_within(X, width);
     require(static_cast<int>(children.shape(0)) == m && children.shape(1) == 2, "each split has two children");
     require_tree(m, children.data());
     require(out.shape(0) == X.shape(0), "out has another size");
@@ -26,14 +29,20 @@ void predict(Cells X, In<double, 1> center, In<double, 1> scale, In<double, 1> l
                 "each leaf needs values");
     else
         require(q == leaves, "out has another size");
-    const Trees trees = {1, m, width, hyperplanes.data(), children.data()};
+    const int q_gaps = gaps ? static_cast<int>(gaps->size()) : 0;
+    std::vector<double> variance;
+    if (gaps) variance = gaps->variances(hyperplanes.data(), m, width);
+    const Trees trees = {1, m, width, hyperplanes.data(), children.data(), q_gaps, variance.data()};
+    std::atomic<bool> is_untold{false};
     const int64_t n = static_cast<int64_t>(X.shape(0));
-    const int rows = block_rows(width + 4 * leaves + q);
+    const int rows = block_rows(width + q_gaps + 4 * leaves + q);
     nb::gil_scoped_release release;
     struct Worker {
         const Cells& X;
         const Units& units;
+        const Gaps* gaps;
         const Trees& trees;
+        std::atomic<bool>& is_untold;
         const double* values;
         double* out;
         int64_t n;
@@ -49,13 +58,22 @@ void predict(Cells X, In<double, 1> center, In<double, 1> scale, In<double, 1> l
                 const int padded = (count + kPad - 1) / kPad * kPad;
                 index.assign(padded, -1);
                 for (int b = 0; b < count; ++b) index[b] = start + b;
-                tile.resize(static_cast<size_t>(trees.width) * padded);
+                tile.resize(static_cast<size_t>(trees.width + trees.gaps) * padded);
                 member.resize(static_cast<size_t>(leaves) * padded);
-                units.fill(X, index.data(), padded, tile.data(), padded);
+                const bool has_gaps = units.fill(X, index.data(), padded, tile.data(), padded);
                 Block block{};
                 block.n = padded;
                 block.design = tile.data();
                 block.stride = padded;
+                if (has_gaps && !gaps) {
+                    is_untold = true;
+                    return;
+                }
+                if (has_gaps) {
+                    double* missing = tile.data() + static_cast<int64_t>(trees.width) * padded;
+                    gaps->fill(X, units, index.data(), padded, tile.data(), missing, padded);
+                    block.missing = missing;
+                }
                 kernels.memberships(trees, block, member.data(), scratch);
                 double* to = out + start * q;
                 if (!values) {
@@ -75,8 +93,10 @@ void predict(Cells X, In<double, 1> center, In<double, 1> scale, In<double, 1> l
         void add(int64_t) {}
     };
     in_order((n + kChunkRows - 1) / kChunkRows, threads, [&] {
-        return Worker{X, units, trees, values ? values->data() : nullptr, out.data(), n, rows, q, {}, {}, {}, {}};
+        const double* means = values ? values->data() : nullptr;
+        return Worker{X, units, gaps, trees, is_untold, means, out.data(), n, rows, q, {}, {}, {}, {}};
     });
+    return is_untold;
 }
 
 }  // namespace
@@ -84,10 +104,18 @@ void predict(Cells X, In<double, 1> center, In<double, 1> scale, In<double, 1> l
 NB_MODULE(_native, module) {
     module.attr("instruction_set") = kernels.name;
     module.attr("pad") = kPad;
+    nb::class_<Units>(module, "Units")
+        .def(nb::init<In<double, 1>, In<double, 1>, In<double, 1>, In<double, 1>, In<int64_t, 1>, In<int64_t, 1>>());
+    nb::class_<Gaps>(module, "Gaps")
+        .def(nb::init<>())
+        .def(nb::init<In<int64_t, 1>, In<int64_t, 1>, In<int64_t, 1>, In<int64_t, 1>, In<double, 1>,
+                      std::optional<In<double, 2>>>(),
+             nb::arg("sources"), nb::arg("group"), nb::arg("start"), nb::arg("column"), nb::arg("value"),
+             nb::arg("precision").none());
     nb::class_<Table>(module, "Table")
-        .def(nb::init<Cells, In<int64_t, 1>, In<int64_t, 1>, In<int32_t, 1>, int, std::optional<In<double, 2>>,
-                      In<double, 1>, In<double, 1>, std::optional<In<double, 1>>, std::optional<In<double, 1>>,
-                      In<double, 1>, In<double, 1>, In<double, 1>, In<double, 1>, bool>())
+        .def(nb::init<Cells, In<int64_t, 1>, In<int64_t, 1>, In<int64_t, 1>, In<int32_t, 1>, int,
+                      std::optional<In<double, 2>>, In<double, 1>, In<double, 1>, std::optional<In<double, 1>>,
+                      std::optional<In<double, 1>>, const Units&, const Gaps&, bool>())
         .def("pass_", &Table::pass)
         .def("membership_sums", &Table::membership_sums)
         .def("leaf_views", &Table::leaf_views)
@@ -96,5 +124,6 @@ NB_MODULE(_native, module) {
         .def("scan", &Table::scan)
         .def("quantiles", &Table::quantiles);
     module.def("ascend", &ascend);
-    module.def("predict", &predict);
+    module.def("predict", &predict, nb::arg("X"), nb::arg("units"), nb::arg("gaps").none(), nb::arg("hyperplanes"),
+               nb::arg("children"), nb::arg("values").none(), nb::arg("threads"), nb::arg("out"));
 }

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <exception>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -35,6 +36,8 @@ using Cells = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 constexpr int64_t kBlockFloats = int64_t{1} << 16;
 // Rows that one thread works on before it adds up what it has. Fixed, so that sums do not depend on threads.
 constexpr int64_t kChunkRows = 2048;
+// Numbers in the inverses that are kept while gaps are filled.
+constexpr int64_t kHeldFloats = int64_t{1} << 18;
 
 // The best that the processor can run or, if the environment names one, that one, should the processor run it.
 inline const Kernels& best_kernels() {
@@ -61,50 +64,273 @@ inline int block_rows(int64_t floats_per_row) {
     return static_cast<int>(std::clamp<int64_t>(rows, 64, 1024)) / kPad * kPad;
 }
 
+// Codes of columns that stand for no level, as in schema.py.
+constexpr int64_t kNumber = -1, kMissing = -2;
+
+template <typename T>
+std::vector<T> copied(const In<T, 1>& values) {
+    return std::vector<T>(values.data(), values.data() + values.size());
+}
+
+// Cells of a table, at the rows of an index; -1 is padding.
+template <typename Work>
+void with_cells(const Cells& X, Work work) {
+    if (X.dtype() == nb::dtype<double>())
+        work(static_cast<const double*>(X.data()), X.stride(0), X.stride(1));
+    else
+        work(static_cast<const float*>(X.data()), X.stride(0), X.stride(1));
+}
+
 // Turns cells into the columns that hyperplanes are written for.
 struct Units {
     std::vector<double> center, scale, low, high;
+    std::vector<int64_t> source, code;
 
-    Units(In<double, 1> center_, In<double, 1> scale_, In<double, 1> low_, In<double, 1> high_)
-        : center(center_.data(), center_.data() + center_.size()),
-          scale(scale_.data(), scale_.data() + scale_.size()),
-          low(low_.data(), low_.data() + low_.size()),
-          high(high_.data(), high_.data() + high_.size()) {
-        require(scale.size() == center.size() && low.size() == center.size() && high.size() == center.size(),
-                "center, scale, low and high must be equally long");
+    Units(In<double, 1> center_, In<double, 1> scale_, In<double, 1> low_, In<double, 1> high_, In<int64_t, 1> source_,
+          In<int64_t, 1> code_)
+        : center(copied(center_)), scale(copied(scale_)), low(copied(low_)), high(copied(high_)),
+          source(copied(source_)), code(copied(code_)) {
+        for (size_t size : {scale.size(), low.size(), high.size(), source.size(), code.size()})
+            require(size == center.size(), "center, scale, low, high, source and code must be equally long");
     }
 
-    template <typename T>
-    void fill(const T* cells, int64_t row_stride, int64_t column_stride, const int64_t* index, int n, double* out,
-              int64_t stride) const {
-        for (int b = 0; b < n; ++b) out[b] = index[b] >= 0 ? 1.0 : 0.0;
-        for (size_t j = 0; j < center.size(); ++j) {
-            double* to = out + static_cast<int64_t>(j + 1) * stride;
-            const T* column = cells + static_cast<int64_t>(j) * column_stride;
-            for (int b = 0; b < n; ++b) {
-                if (index[b] < 0) {
-                    to[b] = 0.0;
-                    continue;
+    // Of a column, as `Schema.variances`.
+    double variance(int64_t j) const {
+        if (!(low[j] < high[j])) return 0.0;
+        return code[j] >= 0 ? center[j] * (1.0 - center[j]) / (scale[j] * scale[j]) : 1.0;
+    }
+
+    void require_cells(const Cells& X) const {
+        require(X.dtype() == nb::dtype<double>() || X.dtype() == nb::dtype<float>(), "X must be float32 or float64");
+        for (int64_t own : source)
+            require(own >= 0 && own < static_cast<int64_t>(X.shape(1)), "X and its units differ in their columns");
+    }
+
+    // Whether a cell is missing; it is put at its mean.
+    bool fill(const Cells& X, const int64_t* index, int n, double* out, int64_t stride) const {
+        bool has_gaps = false;
+        with_cells(X, [&](const auto* cells, int64_t row_stride, int64_t column_stride) {
+            for (int b = 0; b < n; ++b) out[b] = index[b] >= 0 ? 1.0 : 0.0;
+            std::vector<double> own(static_cast<size_t>(n));
+            for (size_t j = 0; j < center.size(); ++j) {
+                double* to = out + static_cast<int64_t>(j + 1) * stride;
+                const double level = static_cast<double>(code[j]);
+                // All columns of a feature are made of cells that are fetched once.
+                if (j == 0 || source[j] != source[j - 1]) {
+                    const auto* column = cells + source[j] * column_stride;
+                    for (int b = 0; b < n; ++b) {
+                        own[b] = index[b] >= 0 ? static_cast<double>(column[index[b] * row_stride]) : 0.0;
+                        has_gaps |= own[b] != own[b];
+                    }
                 }
-                const double cell = static_cast<double>(column[index[b] * row_stride]);
-                // Not times its inverse, which the smallest numbers have not.
-                to[b] = (std::min(std::max(cell, low[j]), high[j]) - center[j]) / scale[j];
+                // Not times the inverse of the scale, which the smallest numbers have not.
+                const auto standard = [&](double value) { return (value - center[j]) / scale[j]; };
+                const double yes = standard(1.0), no = standard(0.0);
+                if (code[j] == kNumber)
+                    for (int b = 0; b < n; ++b) {
+                        const double value = standard(std::min(std::max(own[b], low[j]), high[j]));
+                        to[b] = own[b] == own[b] ? value : 0.0;
+                    }
+                else if (code[j] == kMissing)
+                    for (int b = 0; b < n; ++b) to[b] = own[b] == own[b] ? no : yes;
+                else
+                    for (int b = 0; b < n; ++b) {
+                        const double value = own[b] == level ? yes : no;
+                        to[b] = own[b] == own[b] ? value : 0.0;
+                    }
+                for (int b = 0; b < n; ++b)
+                    if (index[b] < 0) to[b] = 0.0;
+            }
+        });
+        return has_gaps;
+    }
+};
+
+// What missing cells could have been: as `Gaps` in schema.py.
+struct Gaps {
+    std::vector<int64_t> sources, group, start, column;  // loadings by compressed rows
+    std::vector<double> value;
+    std::vector<double> precision;  // (width - 1, width - 1), or none
+
+    Gaps() = default;
+    Gaps(In<int64_t, 1> sources_, In<int64_t, 1> group_, In<int64_t, 1> start_, In<int64_t, 1> column_,
+         In<double, 1> value_, std::optional<In<double, 2>> precision_)
+        : sources(copied(sources_)), group(copied(group_)), start(copied(start_)), column(copied(column_)),
+          value(copied(value_)) {
+        if (precision_) precision.assign(precision_->data(), precision_->data() + precision_->size());
+        require(start.size() == group.size() + 1 && column.size() == value.size() && start.front() == 0 &&
+                    start.back() == static_cast<int64_t>(value.size()),
+                "loadings do not fit together");
+        for (size_t k = 0; k < group.size(); ++k)
+            require(group[k] >= 0 && group[k] < size() && start[k] <= start[k + 1], "a loading belongs to no gap");
+    }
+
+    int64_t size() const { return static_cast<int64_t>(sources.size()); }
+
+    void require_within(const Cells& X, int width) const {
+        for (int64_t own : sources)
+            require(own >= 0 && own < static_cast<int64_t>(X.shape(1)), "a gap lies outside of X");
+        for (int64_t own : column) require(own >= 0 && own + 1 < width, "a loading lies outside of the columns");
+        require(precision.empty() || static_cast<int64_t>(precision.size()) == int64_t{width - 1} * (width - 1),
+                "the precision has another size than the columns");
+    }
+
+    // The share of variance that each missing cell leaves open, (size, stride); its columns of the design are put at
+    // their mean given the rest of the row.
+    void fill(const Cells& X, const Units& units, const int64_t* index, int n, double* design, double* out,
+              int64_t stride) const {
+        with_cells(X, [&](const auto* cells, int64_t row_stride, int64_t column_stride) {
+            for (size_t g = 0; g < sources.size(); ++g)
+                for (int b = 0; b < n; ++b) {
+                    double cell = 0.0;
+                    if (index[b] >= 0)
+                        cell = static_cast<double>(cells[index[b] * row_stride + sources[g] * column_stride]);
+                    out[static_cast<int64_t>(g) * stride + b] = cell != cell ? 1.0 : 0.0;
+                }
+        });
+        if (precision.empty()) return;
+        const int64_t width = static_cast<int64_t>(units.center.size());
+        std::vector<int64_t> own, gap;
+        std::vector<double> factor, mean;
+        // Rows often miss the same cells.
+        std::map<std::vector<int64_t>, std::vector<double>> inverses;
+        int64_t held = 0;
+        for (int b = 0; b < n; ++b) {
+            own.clear();
+            gap.clear();
+            for (int64_t g = 0; g < size(); ++g)
+                if (out[g * stride + b] != 0.0)
+                    for (int64_t j = 0; j < width; ++j)
+                        if (units.source[j] == sources[g] && units.code[j] != kMissing) {
+                            own.push_back(j);
+                            gap.push_back(g);
+                        }
+            if (own.empty()) continue;
+            const int size_own = static_cast<int>(own.size());
+            mean.assign(size_own, 0.0);
+            for (int i = 0; i < size_own; ++i) {
+                const double* row = precision.data() + own[i] * width;
+                for (int64_t j = 0; j < width; ++j) mean[i] -= row[j] * design[(j + 1) * stride + b];
+            }
+            if (held > kHeldFloats) {
+                inverses.clear();
+                held = 0;
+            }
+            std::vector<double>& inverse = inverses[own];
+            if (inverse.empty()) {
+                factor.resize(static_cast<size_t>(size_own) * size_own);
+                inverse.assign(factor.size(), 0.0);
+                held += static_cast<int64_t>(factor.size());
+                for (int i = 0; i < size_own; ++i)
+                    for (int j = 0; j < size_own; ++j) factor[i * size_own + j] = precision[own[i] * width + own[j]];
+                invert(factor, inverse, size_own);
+            }
+            for (int i = 0; i < size_own; ++i) {
+                double sum = 0.0;
+                for (int j = 0; j < size_own; ++j) sum += inverse[i * size_own + j] * mean[j];
+                design[(own[i] + 1) * stride + b] = sum;
+            }
+            for (int i = 0; i < size_own;) {
+                double open = 0.0, whole = 0.0;
+                const int64_t g = gap[i];
+                for (; i < size_own && gap[i] == g; ++i) {
+                    open += inverse[i * size_own + i];
+                    whole += units.variance(own[i]);
+                }
+                out[g * stride + b] = whole > 0.0 ? open / whole : 1.0;
             }
         }
     }
 
-    void fill(const Cells& X, const int64_t* index, int n, double* out, int64_t stride) const {
-        if (X.dtype() == nb::dtype<double>())
-            fill(static_cast<const double*>(X.data()), X.stride(0), X.stride(1), index, n, out, stride);
-        else
-            fill(static_cast<const float*>(X.data()), X.stride(0), X.stride(1), index, n, out, stride);
+    // Inverse of a positive definite matrix, by Cholesky; the matrix is used up.
+    static void invert(std::vector<double>& matrix, std::vector<double>& inverse, int n) {
+        for (int j = 0; j < n; ++j) {
+            for (int k = 0; k < j; ++k)
+                for (int i = j; i < n; ++i) matrix[i * n + j] -= matrix[i * n + k] * matrix[j * n + k];
+            const double root = std::sqrt(matrix[j * n + j]);
+            for (int i = j; i < n; ++i) matrix[i * n + j] /= root;
+        }
+        for (int column = 0; column < n; ++column) {
+            double* x = inverse.data() + column * n;
+            for (int i = column; i < n; ++i) {
+                double sum = i == column ? 1.0 : 0.0;
+                for (int k = column; k < i; ++k) sum -= matrix[i * n + k] * x[k];
+                x[i] = sum / matrix[i * n + i];
+            }
+            for (int i = n - 1; i >= 0; --i) {
+                double sum = x[i];
+                for (int k = i + 1; k < n; ++k) sum -= matrix[k * n + i] * x[k];
+                x[i] = sum / matrix[i * n + i];
+            }
+        }
+    }
+
+    double pull(size_t loading, const double* hyperplane) const {
+        double sum = 0.0;
+        for (int64_t e = start[loading]; e < start[loading + 1]; ++e) sum += value[e] * hyperplane[1 + column[e]];
+        return sum;
+    }
+
+    // How much activations of hyperplanes (splits, width) vary over each gap, (splits, size).
+    std::vector<double> variances(const double* hyperplanes, int64_t splits, int width) const {
+        std::vector<double> out(static_cast<size_t>(splits * size()), 0.0);
+        for (int64_t split = 0; split < splits; ++split)
+            for (size_t k = 0; k < group.size(); ++k) {
+                const double own = pull(k, hyperplanes + split * width);
+                out[split * size() + group[k]] += own * own;
+            }
+        return out;
+    }
+
+    // Adds what gaps contribute to gradient and information to them: as the end of `_GapSums` in rows.py.
+    void finish(const Trees& trees, const Sums& to) const {
+        const int width = trees.width;
+        const int64_t q = size(), pairs = int64_t{width} * (width + 1) / 2, gap_pairs = q * (q + 1) / 2;
+        std::vector<double> steps(static_cast<size_t>(q) * width), half(steps.size());
+        for (int64_t split = 0; split < int64_t{trees.c} * trees.m; ++split) {
+            const double* plane = trees.hyperplanes + split * width;
+            const double* alone = to.by_gap + split * q;
+            std::fill(steps.begin(), steps.end(), 0.0);
+            for (size_t k = 0; k < group.size(); ++k) {
+                const double own = pull(k, plane);
+                for (int64_t e = start[k]; e < start[k + 1]; ++e)
+                    steps[group[k] * width + 1 + column[e]] += own * value[e];
+            }
+            for (int64_t g = 0; g < q; ++g)
+                for (int j = 0; j < width; ++j) to.gradient[split * width + j] -= alone[g] * steps[g * width + j];
+            if (!to.observed) continue;
+            for (int kind = 0; kind < 2; ++kind) {
+                const double* mixed = (kind ? to.complete_by_gap : to.observed_by_gap) + split * width * q;
+                const double* together = (kind ? to.complete_by_gaps : to.observed_by_gaps) + split * gap_pairs;
+                double* out = (kind ? to.complete : to.observed) + split * pairs;
+                for (int64_t g = 0; g < q; ++g)
+                    for (int j = 0; j < width; ++j) half[g * width + j] = mixed[int64_t{j} * q + g];
+                for (int64_t g = 0, at = 0; g < q; ++g)
+                    for (int64_t h = g; h < q; ++h, ++at) {
+                        for (int j = 0; j < width; ++j) {
+                            half[g * width + j] += 0.5 * together[at] * steps[h * width + j];
+                            if (h != g) half[h * width + j] += 0.5 * together[at] * steps[g * width + j];
+                        }
+                    }
+                for (int64_t g = 0; g < q; ++g) {
+                    const double* a = half.data() + g * width;
+                    const double* b = steps.data() + g * width;
+                    double* at = out;
+                    for (int i = 0; i < width; ++i)
+                        for (int j = i; j < width; ++j) *at++ += a[i] * b[j] + b[i] * a[j];
+                }
+            }
+            for (size_t k = 0; k < group.size(); ++k)
+                for (int64_t e = start[k]; e < start[k + 1]; ++e)
+                    for (int64_t f = start[k]; f < start[k + 1]; ++f) {
+                        const int64_t i = 1 + column[e], j = 1 + column[f];
+                        if (i <= j)
+                            to.observed[split * pairs + i * width - i * (i - 1) / 2 + j - i] +=
+                                alone[group[k]] * value[e] * value[f];
+                    }
+        }
     }
 };
-
-inline void require_floats(const Cells& X, size_t n_features) {
-    require(X.dtype() == nb::dtype<double>() || X.dtype() == nb::dtype<float>(), "X must be float32 or float64");
-    require(X.shape(1) == n_features, "X and its units differ in their number of columns");
-}
 
 // Works through chunks with threads; `add` is called for one chunk at a time, in order.
 template <typename Worker>
@@ -160,6 +386,7 @@ void in_order(int64_t chunks, int threads, Worker make_worker) {
 struct Part {
     int64_t start;
     int n, code;
+    bool has_gaps;
 };
 
 // Blocks of at most `rows` rows, and the first block of each chunk.
@@ -224,14 +451,17 @@ inline void weighted_quantiles(const std::vector<double>& values, const std::vec
 
 class Table {
   public:
-    Table(Cells X, In<int64_t, 1> index, In<int64_t, 1> segments, In<int32_t, 1> codes, int k,
+    Table(Cells X, In<int64_t, 1> index, In<int64_t, 1> segments, In<int64_t, 1> gap_starts, In<int32_t, 1> codes, int k,
           std::optional<In<double, 2>> statistics, In<double, 1> weights, In<double, 1> mass,
-          std::optional<In<double, 1>> log_reach, std::optional<In<double, 1>> log_other, In<double, 1> center,
-          In<double, 1> scale, In<double, 1> low, In<double, 1> high, bool keep)
-        : X_(X), index_(index), segments_(segments), codes_(codes), k_(k), statistics_(statistics), weights_(weights),
-          mass_(mass), log_reach_(log_reach), log_other_(log_other), units_(center, scale, low, high),
-          n_(static_cast<int64_t>(index.size())), width_(static_cast<int>(center.size()) + 1) {
-        require_floats(X, center.size());
+          std::optional<In<double, 1>> log_reach, std::optional<In<double, 1>> log_other, const Units& units,
+          const Gaps& gaps, bool keep)
+        : X_(X), index_(index), segments_(segments), gap_starts_(gap_starts), codes_(codes), k_(k),
+          statistics_(statistics), weights_(weights), mass_(mass), log_reach_(log_reach), log_other_(log_other),
+          units_(units), gaps_(gaps), n_(static_cast<int64_t>(index.size())),
+          width_(static_cast<int>(units.center.size()) + 1) {
+        units_.require_cells(X);
+        gaps_.require_within(X, width_);
+        require(gap_starts.size() == codes.size(), "each segment needs a place where gaps start");
         require(n_ % kPad == 0, "rows must be padded");
         require(segments.size() == codes.size() + 1, "each segment needs a code");
         require(static_cast<int64_t>(weights.size()) == n_ && static_cast<int64_t>(mass.size()) == n_,
@@ -256,8 +486,9 @@ class Table {
         }
         require(segments.data()[0] == 0 && before == n_, "segments must hold all rows");
         if (keep) {
-            kept_.resize(static_cast<size_t>(n_) * width_);
+            kept_.resize(static_cast<size_t>(n_) * (width_ + gaps_.size()));
             units_.fill(X_, index_.data(), static_cast<int>(n_), kept_.data(), n_);
+            gaps_.fill(X_, units_, index_.data(), static_cast<int>(n_), kept_.data(), kept_.data() + n_ * width_, n_);
         }
     }
 
@@ -283,29 +514,49 @@ class Table {
     }
 
     // Adds to sums.
-    void add_pass(const Trees& trees, const double* parameters, int threads, const Sums& to) const {
+    void add_pass(const Trees& given, const double* parameters, int threads, const Sums& to) const {
+        const Softened softened(*this, given);
+        const Trees& trees = softened.trees;
         const Likelihoods likelihoods(*this, trees, parameters);
         const int64_t splits = int64_t{trees.c} * trees.m, leaves = int64_t{trees.c} * trees.leaves();
         const int64_t pairs = int64_t{width_} * (width_ + 1) / 2;
         const bool information = to.observed != nullptr;
+        const int64_t q = gaps_.size(), mixed = q * width_, gap_pairs = q * (q + 1) / 2;
+        std::vector<double> by_gap(static_cast<size_t>(splits * q)),
+            by_gaps(static_cast<size_t>(information ? 2 * splits * (mixed + gap_pairs) : 0));
+        Sums all = to;
+        all.by_gap = by_gap.data();
+        all.observed_by_gap = by_gaps.data();
+        all.complete_by_gap = all.observed_by_gap + splits * mixed;
+        all.observed_by_gaps = all.complete_by_gap + splits * mixed;
+        all.complete_by_gaps = all.observed_by_gaps + splits * gap_pairs;
         const std::vector<std::pair<double*, int64_t>> totals = {
             {to.log_normalizer, trees.c},
             {to.statistics, leaves * k_},
             {to.gradient, splits * width_},
             {to.observed, information ? splits * pairs : 0},
             {to.complete, information ? splits * pairs : 0},
+            {all.by_gap, splits * q},
+            {all.observed_by_gap, information ? splits * mixed : 0},
+            {all.complete_by_gap, information ? splits * mixed : 0},
+            {all.observed_by_gaps, information ? splits * gap_pairs : 0},
+            {all.complete_by_gaps, information ? splits * gap_pairs : 0},
         };
-        const int64_t floats = width_ + (statistics_ ? k_ + leaves : 0) + splits * (information ? 3 : 1) +
-                               3 * int64_t{trees.leaves()};
+        const int64_t softs = q ? splits * (information ? 7 : 3) : 0;
+        const int64_t floats = width_ + q + (statistics_ ? k_ + leaves : 0) + splits * (information ? 3 : 1) +
+                               3 * int64_t{trees.leaves()} + softs;
         run(block_rows(floats), threads, totals, [&](const Block& block, int64_t, double* const* sums, auto& scratch) {
             kernels.pass(trees, likelihoods.beliefs, block,
-                         {sums[0], sums[1], sums[2], information ? sums[3] : nullptr, information ? sums[4] : nullptr},
+                         {sums[0], sums[1], sums[2], information ? sums[3] : nullptr, information ? sums[4] : nullptr,
+                          sums[5], sums[6], sums[7], sums[8], sums[9]},
                          scratch);
         });
+        if (q) gaps_.finish(trees, all);
     }
 
     void membership_sums(In<double, 3> hyperplanes, In<int64_t, 2> children, int threads, Out<3> out) const {
-        const Trees trees = trees_of(hyperplanes, children);
+        const Softened softened(*this, trees_of(hyperplanes, children));
+        const Trees& trees = softened.trees;
         const int64_t size = int64_t{trees.c} * trees.leaves() * k_;
         require(static_cast<int64_t>(out.size()) == size, "out has another size");
         nb::gil_scoped_release release;
@@ -320,7 +571,8 @@ class Table {
     // membership, and the log joint of all other leaves.
     nb::list leaf_views(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters,
                         In<int64_t, 1> wanted, double log_share, int threads) const {
-        const Trees trees = trees_of(hyperplanes, children);
+        const Softened softened(*this, trees_of(hyperplanes, children));
+        const Trees& trees = softened.trees;
         require_parameters(trees, parameters);
         const Likelihoods likelihoods(*this, trees, parameters.data());
         const int leaves = trees.leaves();
@@ -388,7 +640,8 @@ class Table {
     // Adds to out (m) and statistics (leaves, k) of one tree, as Kernels::likelihoods_below tells.
     void likelihoods_below(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, int threads,
                            Out<1> out, Out<2> statistics) const {
-        const Trees trees = trees_of(hyperplanes, children);
+        const Softened softened(*this, trees_of(hyperplanes, children));
+        const Trees& trees = softened.trees;
         require_parameters(trees, parameters);
         const Likelihoods likelihoods(*this, trees, parameters.data());
         const int64_t size = int64_t{trees.leaves()} * k_;
@@ -498,6 +751,19 @@ class Table {
         return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), 1, shape, owner);
     }
 
+    // Trees that know how much their activations vary over what is missing.
+    struct Softened {
+        std::vector<double> variance;
+        Trees trees;
+
+        Softened(const Table& table, const Trees& given) : trees(given) {
+            variance = table.gaps_.variances(given.hyperplanes, int64_t{given.c} * given.m, given.width);
+            trees.gaps = static_cast<int>(table.gaps_.size());
+            trees.variance = variance.data();
+        }
+        Softened(const Softened&) = delete;
+    };
+
     // Likelihoods by code, in the order in which blocks need them.
     struct Likelihoods {
         Beliefs beliefs;
@@ -554,7 +820,7 @@ class Table {
                     in_chunk = 0;
                 }
                 const int n = static_cast<int>(std::min<int64_t>(rows, stop - start));
-                plan.parts.push_back({start, n, codes_.data()[s]});
+                plan.parts.push_back({start, n, codes_.data()[s], start + n > gap_starts_.data()[s]});
                 in_chunk += n;
             }
         }
@@ -603,14 +869,18 @@ class Table {
         block.n = part.n;
         block.code = part.code;
         if (kept_.empty()) {
-            tile.resize(static_cast<size_t>(width_) * part.n);
+            tile.resize(static_cast<size_t>(width_ + gaps_.size()) * part.n);
             units_.fill(X_, index_.data() + part.start, part.n, tile.data(), part.n);
             block.design = tile.data();
             block.stride = part.n;
+            if (part.has_gaps)
+                gaps_.fill(X_, units_, index_.data() + part.start, part.n, tile.data(),
+                           tile.data() + int64_t{width_} * part.n, part.n);
         } else {
             block.design = kept_.data() + part.start;
             block.stride = n_;
         }
+        if (part.has_gaps) block.missing = block.design + width_ * block.stride;
         if (statistics_) {
             block.statistics = statistics_->data() + part.start;
             block.statistics_stride = n_;
@@ -624,13 +894,14 @@ class Table {
     }
 
     Cells X_;
-    In<int64_t, 1> index_, segments_;
+    In<int64_t, 1> index_, segments_, gap_starts_;
     In<int32_t, 1> codes_;
     int k_;
     std::optional<In<double, 2>> statistics_;
     In<double, 1> weights_, mass_;
     std::optional<In<double, 1>> log_reach_, log_other_;
     Units units_;
+    Gaps gaps_;
     int64_t n_;
     int width_;
     std::vector<double> kept_;

@@ -1,0 +1,302 @@
+"""Tables of any library, read column by column into plain arrays.
+
+A column is numbers or levels: `Numbers` with NaN for gaps, or `Levels`, its different values and which of them each row
+holds. Nothing else of the package knows of data frames.
+"""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .tree import Floats
+
+
+class Numbers(NamedTuple):
+    """A column of numbers; NaN where a cell is missing."""
+
+    cells: Floats
+
+    @property
+    def levels(self) -> Levels:
+        """The same as levels: whole numbers as such."""
+        values, places = np.unique(self.cells, return_inverse=True)
+        is_gap = np.isnan(values)
+        kept = [int(value) if value.is_integer() else value for value in values[~is_gap].tolist()]
+        return Levels(kept, np.where(is_gap[places], -1, places))
+
+
+class Levels(NamedTuple):
+    """A column of levels: its different values, and the place among them of each row's, -1 where it is missing."""
+
+    values: list[Any]
+    places: NDArray[np.int64]
+
+
+Column = Numbers | Levels
+
+
+class Table(NamedTuple):
+    """Columns that were read, and what they are called; names are None if the table has none."""
+
+    names: list[Any] | None
+    columns: list[Column]
+    n_rows: int
+    is_text: bool = False
+
+    def place(self, column: int) -> str:
+        """What a column is called in messages."""
+        return f"column {column if self.names is None else repr(self.names[column])}"
+
+
+def is_frame(X: Any) -> bool:
+    """Whether this is a data frame of a library that `read` knows."""
+    return _library(X) is not None
+
+
+def column_names(X: Any) -> list[Any]:
+    """Names of the columns of a data frame."""
+    return list(X.column_names if _library(X) == "pyarrow" else X.columns)
+
+
+def in_order(X: Any, names: Sequence[str]) -> Any:
+    """A data frame with its columns in the order of names, all of which it has."""
+    return X[list(names)] if _library(X) == "pandas" else X.select(list(names))
+
+
+def read(X: Any) -> Table | None:
+    """Columns of a data frame or of an array of objects or text; None for all else, which is up to NumPy."""
+    library = _library(X)
+    if library is not None:
+        names = column_names(X)
+        repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        if repeated is not None:
+            raise ValueError(f"column names must differ, but {repeated!r} occurs more than once. Rename one of them.")
+        named = zip(names, _columns(X, library), strict=True)
+        return Table(names, [_READERS[library](column, f"column {name!r}") for name, column in named], len(X))
+    if hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
+        return None
+    if isinstance(X, list | tuple) and _holds_text(X):
+        # NumPy would turn the numbers of a list into text, too.
+        try:
+            X = np.array(X, dtype=object)
+        except ValueError:
+            return None
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "OUST" or X.ndim != 2:
+        return None
+    columns = [_from_objects(X[:, j].tolist(), f"column {j}") for j in range(X.shape[1])]
+    return Table(None, columns, len(X), is_text=X.dtype.kind != "O")
+
+
+def chosen_categories(choice: Any, table: Table) -> list[bool]:
+    """Which columns of a table are categories: those of levels, or those that are chosen by a mask, names or places."""
+    columns, names = table.columns, table.names
+    if choice is None or (isinstance(choice, str) and choice == "from_dtype"):
+        for place, column in enumerate(columns):
+            if choice is None and isinstance(column, Levels) and not _are_bools(column.values):
+                raise ValueError(
+                    f"{table.place(place)} holds text, such as {column.values[0]!r}, and categorical_features is None. "
+                    'Convert it to numbers, or set categorical_features="from_dtype".'
+                )
+            if table.is_text and isinstance(column, Levels) and column.values and all(map(_is_number, column.values)):
+                raise ValueError(
+                    f"{table.place(place)} holds numbers that are written as text, such as {column.values[0]!r}. "
+                    "Convert the array with astype(float), or name the column in categorical_features."
+                )
+        return [choice is not None and isinstance(column, Levels) for column in columns]
+    way_out = 'Give "from_dtype", None, a mask, or names or places of columns.'
+    if isinstance(choice, str):
+        raise ValueError(f"categorical_features = {choice!r} is not understood. {way_out}")
+    try:
+        chosen = np.asarray(choice)
+    except ValueError as error:
+        raise ValueError(f"categorical_features = {choice!r} is not a list. {way_out}") from error
+    if chosen.size == 0:
+        chosen = chosen.astype(np.int64)
+    if chosen.ndim != 1:
+        raise ValueError(f"categorical_features must be a list; got {choice!r}. {way_out}")
+    if chosen.dtype.kind == "b":
+        if len(chosen) != len(columns):
+            raise ValueError(f"categorical_features is a mask of {len(chosen)} columns, but X has {len(columns)}.")
+        return [bool(is_category) for is_category in chosen]
+    out = [False] * len(columns)
+    for item in chosen.tolist():
+        if isinstance(item, str):
+            if names is None or item not in names:
+                known = "X has no column names" if names is None else f"the columns are {', '.join(map(repr, names))}"
+                raise ValueError(f"categorical_features names {item!r}, but {known}.")
+            out[names.index(item)] = True
+        elif isinstance(item, int) and -len(columns) <= item < len(columns):
+            out[item] = True
+        else:
+            raise ValueError(f"categorical_features holds {item!r}, but X has {len(columns)} columns. {way_out}")
+    for place, column in enumerate(columns):
+        if not out[place] and isinstance(column, Levels) and not _are_bools(column.values):
+            raise ValueError(
+                f"{table.place(place)} holds text, such as {column.values[0]!r}, and is not among categorical_features."
+            )
+    return out
+
+
+def as_numbers(column: Column, where: str) -> Floats:
+    """Cells of a column that are numbers; of bools, 0 and 1."""
+    if isinstance(column, Numbers):
+        return column.cells
+    if _are_bools(column.values):
+        return np.array([*map(float, column.values), np.nan])[column.places]
+    raise ValueError(f"{where} holds text, such as {column.values[0]!r}, but numbers in fit. Convert it to numbers.")
+
+
+def _are_bools(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, bool | np.bool_) for value in values)
+
+
+def _library(X: Any) -> str | None:
+    """The library whose data frame this is. One that was never imported has made none."""
+    for library, name in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")):
+        module = sys.modules.get(library)
+        if module is not None and isinstance(X, getattr(module, name, ())):
+            return library
+    return None
+
+
+def _columns(X: Any, library: str) -> Iterable[Any]:
+    if library == "pandas":
+        return (X.iloc[:, j] for j in range(X.shape[1]))
+    return list(X.get_columns() if library == "polars" else X.columns)
+
+
+def _holds_text(X: Any) -> bool:
+    return any(isinstance(row, list | tuple | np.ndarray) and any(isinstance(cell, str) for cell in row) for row in X)
+
+
+def _from_pandas(column: Any, where: str) -> Column:
+    import pandas as pd
+
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        _refuse_odd(dtype.categories.tolist(), where)
+        return Levels(dtype.categories.tolist(), column.cat.codes.to_numpy().astype(np.int64))
+    if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype) or dtype.kind in "mM":
+        raise _about_dates(where, str(dtype))
+    if pd.api.types.is_complex_dtype(dtype):
+        raise _about_complex(where)
+    if pd.api.types.is_bool_dtype(dtype) or not pd.api.types.is_numeric_dtype(dtype):
+        cells = column.astype(object)
+        return _from_objects(cells.where(cells.notna(), None).tolist(), where)
+    return Numbers(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _from_polars(column: Any, where: str) -> Column:
+    import polars as pl
+
+    dtype = column.dtype
+    if dtype.is_temporal():
+        raise _about_dates(where, str(dtype))
+    if dtype.is_numeric() or dtype == pl.Null:
+        return Numbers(column.cast(pl.Float64).fill_null(float("nan")).to_numpy().copy())
+    return _from_objects(column.to_list(), where)
+
+
+def _from_pyarrow(column: Any, where: str) -> Column:
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        raise _about_dates(where, str(kind))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+        return Numbers(np.array(column.cast(pa.float64(), safe=False).to_pandas(), dtype=np.float64))
+    return _from_objects(column.to_pylist(), where)
+
+
+_READERS: dict[str, Callable[[Any, str], Column]] = {
+    "pandas": _from_pandas,
+    "polars": _from_polars,
+    "pyarrow": _from_pyarrow,
+}
+
+
+def _from_objects(cells: list[Any], where: str) -> Column:
+    """A column from Python objects: levels if they are text or bools, numbers if they are numbers."""
+    present = [cell for cell in cells if not _is_gap(cell)]
+    kinds = {type(cell) for cell in present}
+    if all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_) for kind in kinds):
+        try:
+            return Numbers(np.array([np.nan if _is_gap(cell) else float(cell) for cell in cells], dtype=np.float64))
+        except OverflowError as error:
+            large = next(cell for cell in present if isinstance(cell, int) and abs(cell) > sys.float_info.max)
+            raise ValueError(
+                f"{where} holds a whole number of {len(str(abs(large)))} digits in row {cells.index(large)}, which is "
+                "too large for a float. Scale the column, or give its logarithm."
+            ) from error
+    is_text = [issubclass(kind, str | bytes) for kind in kinds]
+    is_bool = [issubclass(kind, bool | np.bool_) for kind in kinds]
+    if not all(is_text) and not all(is_bool):
+        _refuse_odd(present, where)
+        kind = type(present[0])
+        other = next(place for place, cell in enumerate(cells) if not _is_gap(cell) and type(cell) is not kind)
+        first = next(place for place, cell in enumerate(cells) if not _is_gap(cell))
+        raise ValueError(
+            f"{where} mixes types: {cells[first]!r} in row {first}, {cells[other]!r} in row {other}. Convert it to "
+            "numbers, or to text for a category."
+        )
+    index: dict[Any, int] = {}
+    places = [-1 if _is_gap(cell) else index.setdefault(cell, len(index)) for cell in cells]
+    return Levels(
+        [value.decode() if isinstance(value, bytes) else value for value in index], np.array(places, dtype=np.int64)
+    )
+
+
+def _refuse_odd(cells: Sequence[Any], where: str) -> None:
+    """Refuse cells that are neither numbers nor text."""
+    for place, cell in enumerate(cells):
+        if isinstance(cell, datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64):
+            raise _about_dates(where, type(cell).__name__)
+        if isinstance(cell, complex) and not isinstance(cell, Real):
+            raise _about_complex(where)
+        if not isinstance(cell, str | bytes | Real | Decimal | bool | np.bool_):
+            raise TypeError(
+                f"{where} holds {cell!r} of type {type(cell).__name__} (value {place}); a cell must be a number, text, "
+                "a bool or missing. Make numbers or levels of it."
+            )
+
+
+def _is_gap(cell: Any) -> bool:
+    """None, NaN, NaT or pandas.NA."""
+    if cell is None:
+        return True
+    if isinstance(cell, str | bytes | bool):
+        return False
+    if isinstance(cell, float):
+        return cell != cell
+    try:
+        return bool(cell != cell)
+    except (TypeError, ValueError):
+        # What will not say whether it equals itself is pandas.NA, or no cell at all.
+        return type(cell).__name__ == "NAType"
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        float(text)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _about_dates(where: str, kind: str) -> ValueError:
+    return ValueError(
+        f"{where} holds dates or durations ({kind}). Make numbers of them that can matter, such as days since a start, "
+        "the month or the weekday."
+    )
+
+
+def _about_complex(where: str) -> ValueError:
+    return ValueError(f"{where} holds complex numbers. Give their real and imaginary parts, or sizes and angles.")
