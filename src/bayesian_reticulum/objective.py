@@ -32,8 +32,8 @@ _PRECISION_PRIOR = 0.02
 _PRECISION_RANGE = (1e-6, 1e3)
 # Extrapolation starts when a step promises less than this many nats: before, steps are too different to combine.
 _NEAR = 1.0
-# Passes for which an information matrix serves while far, longer where it is wide and so costs most of the time, and may
-# serve once near.
+# Passes for which an information matrix serves while far, longer where it is wide and so costs most of the time, and
+# may serve once near.
 _SHORT_SERVICE, _SHORT_WIDE_SERVICE, _LONG_SERVICE, _FOR_EVER = 2, 4, 8, 1 << 30
 _WIDE = 32
 # Damping after a first step that lowered the bound, in units of the mean diagonal of complete-data information and

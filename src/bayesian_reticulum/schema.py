@@ -318,8 +318,10 @@ class Schema:
 
         That of a constant column is 0.
         """
-        of_level = self.center * (1 - self.center) / self.scale**2
-        return np.where(self.code >= 0, of_level, 1.0) * (self.low < self.high)
+        out = (self.low < self.high).astype(np.float64)
+        is_level = self.code >= 0
+        out[is_level] *= self.center[is_level] * (1 - self.center[is_level]) / self.scale[is_level] ** 2
+        return out
 
     def with_precision(self, X: Any, weights: Floats) -> Schema:
         """The same schema with the `precision` that the columns of a table (n, d) have."""
