@@ -12,7 +12,7 @@ NEWEST := --editable '.[test,plots,paper]'
 
 # The oldest releases that are supported, as far as the running Python still has wheels for them.
 # That scikit-learn passes generators to pytest, which warns of them from version 9 on.
-OLDEST := --editable . hypothesis 'pandas<3' 'pytest<9' pytest-xdist \
+OLDEST := --editable . hypothesis 'pandas<3' polars pyarrow 'pytest<9' pytest-xdist \
 	"scikit-learn==1.6.*; python_version < '3.14'" "scikit-learn==1.7.*; python_version >= '3.14'" \
 	"scipy==1.11.*; python_version < '3.13'" "numpy==1.26.*; python_version < '3.13'"
 
@@ -42,7 +42,8 @@ test-newest: .venv/installed
 	SCIPY_ARRAY_API=1 $(BIN)/pytest -n $(WORKERS)
 
 test-oldest: .venv-oldest/installed
-	SCIPY_ARRAY_API=1 $(OLDEST_BIN)/python -m pytest -n $(WORKERS) tests/test_sklearn.py tests/test_native.py
+	SCIPY_ARRAY_API=1 $(OLDEST_BIN)/python -m pytest -n $(WORKERS) tests/test_sklearn.py tests/test_native.py \
+		tests/test_tables.py
 
 # Without a compiler the package is installed as Python alone.
 test-pure: .venv-pure/installed

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -212,6 +213,20 @@ TABLES = ["numbers", "gaps", "all sorts"]
 def hyperplanes(n_features: int) -> st.SearchStrategy[list[float]]:
     """Offset and slopes of one split."""
     return st.lists(st.floats(-5, 5), min_size=n_features + 1, max_size=n_features + 1)
+
+
+def code_blocks(page: str, language: str) -> list[str]:
+    """What stands in fences of a language on a page, given as a path in the repository."""
+    text = (Path(__file__).resolve().parent.parent / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def assert_prints_what_is_shown(printed: str, shown: str) -> None:
+    """Two texts are the same, but for the last digits of numbers: these depend on how NumPy was built."""
+    number = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+    assert number.sub("#", printed) == number.sub("#", shown)
+    values, expected = ([float(found) for found in number.findall(text)] for text in (printed, shown))
+    np.testing.assert_allclose(values, expected, rtol=0.05, atol=0.01)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from plugins import assert_prints_what_is_shown, code_blocks
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -69,7 +71,8 @@ def test_make_knows_the_targets():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/design.md", "docs/families.md", "docs/paper.md", "docs/regression.md"]
+    "page",
+    ["README.md", "docs/design.md", "docs/families.md", "docs/paper.md", "docs/regression.md", "docs/tables.md"],
 )
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -104,17 +107,35 @@ def test_the_regression_example_prints_a_tree_and_draws_a_picture(tmp_path):
     assert picture.read_bytes().startswith(PNG_SIGNATURE)
 
 
-def test_the_code_on_regression_runs():
-    text = (ROOT / "docs/regression.md").read_text(encoding="utf-8")
+def test_the_example_of_gaps_prints_a_table_and_draws_a_picture(tmp_path):
+    picture = tmp_path / "picture.png"
+    done = run("examples/gaps.py", "--quick", "--out", picture)
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^ +(\d+)% +([\d.]+) +([\d.]+)$", done.stdout, flags=re.MULTILINE)
+    assert [share for share, _, _ in rows] == ["0", "20"]
+    assert rows[0][1] == rows[0][2]
+    assert float(rows[1][1]) < float(rows[1][2])
+    assert picture.read_bytes().startswith(PNG_SIGNATURE)
+
+
+def test_the_code_on_tables_prints_what_is_shown(capsys):
     namespace = {}
-    for block in re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE):
+    for block in code_blocks("docs/tables.md", "python"):
+        exec(compile(block, "tables.md", "exec"), namespace)
+    assert_prints_what_is_shown(capsys.readouterr().out, "".join(code_blocks("docs/tables.md", "text")))
+
+
+def test_the_code_on_regression_runs():
+    namespace = {}
+    for block in code_blocks("docs/regression.md", "python"):
         exec(compile(block, "regression.md", "exec"), namespace)
     assert namespace["prediction"].sample(2, random_state=0).shape == (300, 2)
     assert ((namespace["lower"] < namespace["y"]) & (namespace["y"] < namespace["upper"])).mean() > 0.85
 
 
 @pytest.mark.parametrize(
-    "script", ["benchmarks/quality.py", "benchmarks/speed.py", "examples/demo.py", "examples/regression.py"]
+    "script",
+    ["benchmarks/quality.py", "benchmarks/speed.py", "examples/demo.py", "examples/gaps.py", "examples/regression.py"],
 )
 def test_scripts_explain_themselves(script):
     done = run(script, "--help")
