@@ -141,6 +141,7 @@ def problems(draw, *, case=None):
         "targets": y,
         "weights": rng.uniform(0.2, 3, size=n),
         "schema": schema,
+        "tail": rng.uniform(0.1, 1, size=draw(st.integers(0, d - 1))),
     }
     # Leaves that have seen some rows each; a few of them none, so that a small prior rules classes out.
     T = family.row_statistics(schema.filled(X, schema.gaps(X))[0], y)
@@ -350,6 +351,7 @@ def wrong(message, **changes):
         wrong("outside of X", gaps=([1], [0], [0, 1], [0], [1.0])),
         wrong("outside of the columns", gaps=([0], [0], [0, 1], [1], [1.0])),
         wrong("another size than the columns", precision=np.eye(2)),
+        wrong("tail is longer", tail=np.ones(2)),
         wrong("gaps start", gap_starts=np.array([8, 8])),
     ],
 )
@@ -368,6 +370,7 @@ def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, change
         "log_other": None,
         "units": units_of(),
         "gaps": ([], [], [0], [], []),
+        "tail": np.empty(0),
         "keep": True,
     }
 

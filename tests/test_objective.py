@@ -238,6 +238,20 @@ def test_a_price_is_the_log_determinant_of_the_laplace_approximation(seed, width
         assert price > 0
 
 
+@given(seed=seeds, width=st.integers(2, 4), n_tail=st.integers(1, 4))
+def test_a_tail_counts_as_a_diagonal_matrix(seed, width, n_tail):
+    rng = np.random.default_rng(seed)
+    factor, tail, along = rng.normal(size=(width, width + 2)), rng.uniform(size=n_tail), rng.uniform(0.1, 5)
+    whole = np.diag(np.append(np.zeros(width), along * tail))
+    whole[:width, :width] = factor @ factor.T
+    short = np.zeros((width + 1, width + 1))
+    short[:width, :width], short[-1, -1] = whole[:width, :width], along
+    precisions, w = rng.uniform(1e-2, 2, size=1), rng.normal(size=(1, width + n_tail))
+    np.testing.assert_allclose(prices(short[None], precisions, tail), prices(whole[None], precisions))
+    tuned = tuned_precisions(w, precisions, short[None], tail)
+    np.testing.assert_allclose(tuned, tuned_precisions(w, precisions, whole[None]))
+
+
 def test_a_price_counts_negative_curvature_as_none():
     assert prices(np.diag([-3.0, 2.0])[None], np.array([0.5]))[0] == pytest.approx(0.5 * np.log(1 + 2.0 / 0.5))
     assert prices(-np.eye(2)[None], np.array([0.5]))[0] == 0

@@ -12,7 +12,7 @@ from scipy.special import expit, log_expit, logsumexp
 
 from bayesian_reticulum import rows as rows_module
 from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.objective import bound
+from bayesian_reticulum.objective import bound, parted
 from bayesian_reticulum.rows import gates, softening
 from bayesian_reticulum.schema import MISSING, NUMBER, Schema, identity_schema
 from bayesian_reticulum.tree import Shape, Tree, graft, single_leaf, split_leaf
@@ -327,6 +327,22 @@ def test_the_observed_information_equals_second_differences_split_by_split(probl
 
 
 @few
+@given(problem=problems(min_splits=1), share=st.floats(0, 1))
+def test_the_information_of_a_wide_table_is_a_matrix_for_its_leading_columns_and_one_number(problem, share):
+    whole, n_tail = problem.pass_(), round(share * problem.hyperplanes.shape[-1] - 0.5)
+    tail = problem.rng.uniform(size=n_tail)
+    rows = problem.rows_class(problem.X, problem.targets, problem.family, problem.weights, problem.schema, tail=tail)
+    at = rows.pass_(problem.hyperplanes, problem.shape, problem.statistics, information=True)
+    lead = problem.hyperplanes.shape[-1] - n_tail
+    for name in ("observed", "complete"):
+        block, along_tail = parted(getattr(at, name), tail)
+        np.testing.assert_allclose(block, getattr(whole, name)[..., :lead, :lead], atol=1e-9)
+        if not np.isnan(problem.X).any():
+            # What an offset tells is the same sum.
+            np.testing.assert_allclose(along_tail, getattr(whole, name)[..., :1, 0] * tail, atol=1e-9)
+
+
+@few
 @given(problem=problems(min_splits=0, max_splits=4), branch=trees(min_splits=1, max_splits=3), data=st.data())
 def test_a_branch_seen_from_its_leaf_has_the_sums_it_has_in_the_whole_tree(problem, branch, data):
     tree = Tree(problem.hyperplanes[0], problem.shape, np.arange(problem.shape.n_splits))
@@ -485,7 +501,7 @@ def test_narrowed_rows_give_the_same_pass_for_hyperplanes_in_their_span(rows_cla
     targets, weights = rng.integers(3, size=n), rng.uniform(0.5, 2, size=n)
     schema = Schema.from_columns(X, weights, tuple(f"x{j}" for j in range(n + extra)))
     wide = rows_class(X, targets, family, weights, schema)
-    narrow, basis = wide.narrowed()
+    narrow, basis = wide.narrowed(1000)
     assert narrow.n_features == basis.shape[1] <= n
     np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-10)
     shape = split_leaf(split_leaf(single_leaf(1), 0, [0.0, 1.0]), 1, [0.0, 1.0]).shape
@@ -505,8 +521,8 @@ def test_narrowed_columns_do_not_depend_on_the_order_or_repetition_of_rows(rows_
     X, times = rng.normal(size=(n, 40)), rng.integers(1, 4, size=n)
     family, targets, schema = DirichletCategorical((0.5, 0.5)), rng.integers(2, size=n), identity_schema(40)
     repeats = rng.permutation(np.repeat(np.arange(n), times))
-    weighted, basis = rows_class(X, targets, family, times.astype(float), schema).narrowed()
-    repeated, same = rows_class(X[repeats], targets[repeats], family, np.ones(len(repeats)), schema).narrowed()
+    weighted, basis = rows_class(X, targets, family, times.astype(float), schema).narrowed(1000)
+    repeated, same = rows_class(X[repeats], targets[repeats], family, np.ones(len(repeats)), schema).narrowed(1000)
     np.testing.assert_allclose(same, basis, atol=1e-8)
     np.testing.assert_allclose(repeated.moments(np.zeros(2))[0], weighted.moments(np.zeros(2))[0], atol=1e-8)
 

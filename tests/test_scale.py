@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit
 
 from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor, growth, native, objective
 from bayesian_reticulum.datasets import make_cross, make_sphere
 from bayesian_reticulum.families import DirichletCategorical
 from bayesian_reticulum.growth import Policy, _apart, _next_site
 from bayesian_reticulum.native import NativeRows, rows_in_memory
-from bayesian_reticulum.objective import ascend, collapsed, evaluated, least_gains, log_bayes_factors
+from bayesian_reticulum.objective import Effort, ascend, collapsed, evaluated, least_gains, log_bayes_factors
 from bayesian_reticulum.rows import NumpyRows
 from bayesian_reticulum.schema import identity_schema
 from bayesian_reticulum.tree import single_leaf, split_leaf
@@ -28,6 +29,46 @@ family = DirichletCategorical((0.5, 0.5))
 def make_rows(rows_class, rng, n, d):
     X = rng.normal(size=(n, d))
     return rows_class(X, rng.integers(2, size=n), family, rng.uniform(0.5, 2, size=n), identity_schema(d))
+
+
+@pytest.mark.parametrize("make", [ReticulumClassifier, ReticulumRegressor])
+@pytest.mark.parametrize("gaps", [0.0, 0.05])
+def test_hundreds_of_columns(make, gaps):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 1)) * 0.5 + rng.normal(size=(900, 270))
+    activation = 2 * X[:, :4].sum(axis=1)
+    y = (rng.uniform(size=900) < expit(activation)).astype(int)
+    X[rng.uniform(size=X.shape) < gaps] = np.nan
+    model = make(random_state=0, patience=1, max_splits=2).fit(X[:600], y[:600])
+    assert np.corrcoef(model.predict(X[600:]), activation[600:])[0, 1] > 0.5
+    assert model.model_.tree.n_features == 270
+    weights = rng.integers(1, 3, size=600)
+    one, other = (make(random_state=0, max_splits=0 if make is ReticulumRegressor else 1) for _ in range(2))
+    one.fit(X[:600], y[:600], sample_weight=weights)
+    rows = np.repeat(np.arange(600), weights)
+    other.fit(X[rows], y[rows])
+    np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-4)
+
+
+@each_backend
+def test_an_ascent_with_a_tail_ends_near_one_without(rows_class):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 12)) * np.linspace(2.0, 0.5, 12)
+    y = (rng.uniform(size=400) < expit(X @ rng.normal(size=12))).astype(np.int64)
+    family = DirichletCategorical((0.5, 0.5))
+    rows = rows_class(X, y, family, np.ones(400), identity_schema(12))
+    tree = split_leaf(single_leaf(12), 0, 0.1 * np.ones(13))
+    effort = Effort(tolerance=1e-6, rounds=8, max_passes=300)
+    whole = ascend(rows, tree.shape, tree.hyperplanes[None], np.ones((1, 1)), effort=effort)
+    axes, basis = rows.narrowed(4)
+    assert len(axes.tail) == 8
+    hyperplanes = np.column_stack([tree.hyperplanes[:, :1], tree.hyperplanes[:, 1:] @ basis])
+    part = ascend(axes, tree.shape, hyperplanes[None], np.ones((1, 1)), effort=effort)
+    # Prices differ a little, and precisions with them.
+    assert part.log_evidence[0] == pytest.approx(whole.log_evidence[0], abs=3.0)
+    found, expected = basis @ part.hyperplanes[0, 0, 1:], whole.hyperplanes[0, 0, 1:]
+    cosine = found @ expected / np.linalg.norm(found) / np.linalg.norm(expected)
+    assert abs(cosine) > 0.99
 
 
 @each_backend

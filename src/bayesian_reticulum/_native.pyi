@@ -40,6 +40,7 @@ class Table:
         log_other: Floats | None,
         units: Units,
         gaps: Gaps,
+        tail: Floats,
         keep: bool,
     ) -> None: ...
     def pass_(

@@ -52,8 +52,10 @@ _LEAST_RELEVANCE = 0.1
 # Standard deviations beyond the tails of a feature up to which linear leaves follow it: in the tails themselves a line
 # would have a bend that is not in the data.
 _LINEAR_MARGIN = 2.0
-# Columns up to which what is missing is told from the rest of a row, and rows enough to learn that from.
+# Columns up to which what is missing is told from the rest of a row, and rows enough to learn that from. Beyond, the
+# information of a split is a matrix for so many principal axes alone.
 _MOST_CORRELATED, _CORRELATED_ROWS = 256, 8192
+_INFORMED = 128
 # A growth is given up if it is further behind its rival than this many times its gain in its last few attempts.
 _CATCH_UP = 3.0
 _TRIAL_ATTEMPTS = 4
@@ -324,8 +326,9 @@ class _Adaptive(_Estimator):
             table.X, table.targets, table.family, table.weights, schema, threads=max(1, threads // at_once)
         )
         basis = None
-        if _is_wide(table.X, schema.n_columns) and not table.family.uses_design:
-            rows, basis = rows.narrowed()
+        is_large = schema.n_columns > _MOST_CORRELATED
+        if (is_large or _is_wide(table.X, schema.n_columns)) and not table.family.uses_design:
+            rows, basis = rows.narrowed(_INFORMED if is_large else schema.n_columns)
         elif schema.n_columns <= _MOST_CORRELATED:
             schema = rows.sampled(_CORRELATED_ROWS).with_precision()
             rows = rows.with_schema(schema)
@@ -357,7 +360,8 @@ class _Adaptive(_Estimator):
         fitted = replace(state, tree=widened(state.tree))
         family = rows.family
         if basis is not None and isinstance(family, NormalLinear) and family.basis is not None:
-            family = replace(family, basis=basis @ family.basis, span=basis)
+            span = basis if basis.shape[1] < len(basis) else None
+            family = replace(family, basis=basis @ family.basis, span=span)
         model = _model(table._replace(family=family), schema, fitted, log_bayes_factors(rows, state), grey_shares)
         return model, History(tuple(replace(event, tree=widened(event.tree)) for event in best.events), best.reason)
 
@@ -1101,7 +1105,7 @@ def _model(table: _Table, schema: Schema, state: State, log_bayes_factors: Float
 def _telling_gaps(table: _Table) -> list[int]:
     """Features whose gaps tell something of the targets: parted by it, these have a higher evidence than together.
 
-    Of features that are missing in the same rows the first stands for all. A family of linear leaves, which was made
+    Higher by the log of the number of features that have gaps: beforehand, one of these is believed to tell. Of features that are missing in the same rows the first stands for all. A family of linear leaves, which was made
     for a number of columns, gets no more than these.
     """
     family = table.family
@@ -1117,7 +1121,7 @@ def _telling_gaps(table: _Table) -> list[int]:
         missing = statistics[is_gap].sum(axis=0)
         there = statistics[~is_gap].sum(axis=0)
         gain = family.log_evidence(missing) + family.log_evidence(there) - family.log_evidence(together)
-        if gain > 0:
+        if gain > np.log(len(features)):
             found.setdefault(np.packbits(is_gap).tobytes(), feature)
     return list(found.values())
 

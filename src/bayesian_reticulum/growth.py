@@ -14,7 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .history import Candidate, GrowthEvent, Phase, StoppingReason
-from .objective import Effort, Stack, State, ascend, bound, climbed, collapsed, evaluated, fitted, least_gains, settled
+from .objective import (
+    Effort,
+    Stack,
+    State,
+    ascend,
+    bound,
+    climbed,
+    collapsed,
+    evaluated,
+    fitted,
+    least_gains,
+    parted,
+    settled,
+)
 from .rows import Rows, mean_and_covariance, scan_family
 from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
 
@@ -421,14 +434,17 @@ def _bent(rows: Rows, site: Site, split_id: int) -> Proposal | None:
     sample = rows.sampled(_SAMPLE)
     at = sample.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
     assert at.complete is not None
-    hyperplane, weights = tree.hyperplanes[split], at.complete[0, split]
+    hyperplane, (weights, _) = tree.hyperplanes[split], parted(at.complete[0, split], rows.tail)
     stiffness = np.linalg.norm(hyperplane[1:])
-    if weights[0, 0] < _FEWEST_AT_BOUNDARY or stiffness == 0:
+    # Rows spread most along the leading columns.
+    normal = hyperplane[1 : len(weights)]
+    if weights[0, 0] < _FEWEST_AT_BOUNDARY or not normal.any():
         return None
     mean, covariance = mean_and_covariance(weights)
-    along = np.eye(len(mean)) - np.outer(hyperplane[1:], hyperplane[1:]) / stiffness**2
+    along = np.eye(len(mean)) - np.outer(normal, normal) / (normal @ normal)
     direction = np.linalg.eigh(along @ covariance @ along)[1][:, -1]
-    turn = _TURN * stiffness * np.append(-direction @ mean, direction)
+    turn = np.zeros(len(hyperplane))
+    turn[: len(weights)] = _TURN * stiffness * np.append(-direction @ mean, direction)
     hyperplanes = tree.hyperplanes.copy()
     hyperplanes[split] += turn
     turned = Tree(hyperplanes, tree.shape, tree.ids)
@@ -721,7 +737,7 @@ def _ascend_in_parts(
 ) -> Stack:
     """`ascend`, so many trees at a time that their information matrices stay small."""
     c, m, width = hyperplanes.shape
-    size = max(1, _STACK_FLOATS // (2 * m * width * width))
+    size = max(1, _STACK_FLOATS // (2 * m * (width - len(view.tail)) ** 2))
     parts = [
         ascend(view, shape, hyperplanes[at], precisions[at], None if statistics is None else statistics[at], effort)
         for at in (slice(start, start + size) for start in range(0, c, size))

@@ -158,6 +158,7 @@ class NativeRows(NumpyRows):
             None if self._log_other is None else spread(self._log_other),
             _units(self._schema),
             _gaps(self._gaps, self._schema.precision),
+            np.ascontiguousarray(self.tail),
             self._n * (self.n_features + 1 + (0 if self._gaps is None else len(self._gaps.sources))) * 8 <= KEPT_BYTES,
         )
 
@@ -172,6 +173,7 @@ class NativeRows(NumpyRows):
         log_normalizer = np.zeros(c)
         new_statistics = np.zeros(statistics.shape)
         gradient = np.zeros(hyperplanes.shape)
+        width -= max(len(self.tail) - 1, 0)
         packed = np.zeros((2, c, m, width * (width + 1) // 2)) if information else None
         self._table.pass_(
             np.ascontiguousarray(hyperplanes),

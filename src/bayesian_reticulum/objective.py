@@ -75,19 +75,33 @@ def free_energy(family: Family, statistics: Floats, at: Pass) -> Floats:
     return np.asarray(family.log_evidence(at.statistics).sum(axis=-1) - divergence)
 
 
-def prices(observed: Floats, precisions: Floats) -> Floats:
+_NO_TAIL = np.empty(0)
+
+
+def parted(information: Floats, tail: Floats) -> tuple[Floats, Floats]:
+    """Information (..., p, p) of the leading columns, and that of each of the tail's, (..., columns)."""
+    if not len(tail):
+        return information, np.zeros((*information.shape[:-2], 0))
+    return information[..., :-1, :-1], information[..., -1, -1, None] * tail
+
+
+def prices(observed: Floats, precisions: Floats, tail: Floats = _NO_TAIL) -> Floats:
     """Laplace price of each split: 1/2 log|I + P^-1/2 H P^-1/2|, negative eigenvalues counted as 0."""
-    root = prior_diagonal(precisions, observed.shape[-1]) ** -0.5
-    eigenvalues = np.linalg.eigvalsh(observed * root[..., :, None] * root[..., None, :])
-    return np.asarray(0.5 * np.log1p(np.maximum(eigenvalues, 0.0)).sum(axis=-1))
+    lead, along_tail = parted(observed, tail)
+    root = prior_diagonal(precisions, lead.shape[-1]) ** -0.5
+    eigenvalues = np.linalg.eigvalsh(lead * root[..., :, None] * root[..., None, :])
+    sizes = np.concatenate([eigenvalues, along_tail / precisions[..., None]], axis=-1)
+    return np.asarray(0.5 * np.log1p(np.maximum(sizes, 0.0)).sum(axis=-1))
 
 
-def tuned_precisions(hyperplanes: Floats, precisions: Floats, observed: Floats) -> Floats:
+def tuned_precisions(hyperplanes: Floats, precisions: Floats, observed: Floats, tail: Floats = _NO_TAIL) -> Floats:
     """MacKay's update of each split's precision: slopes that the rows determine, over their squared length."""
     width = hyperplanes.shape[-1]
-    root = prior_diagonal(precisions, width) ** -0.5
-    eigenvalues, vectors = np.linalg.eigh(observed * root[..., :, None] * root[..., None, :])
+    lead, along_tail = parted(observed, tail)
+    root = prior_diagonal(precisions, lead.shape[-1]) ** -0.5
+    eigenvalues, vectors = np.linalg.eigh(lead * root[..., :, None] * root[..., None, :])
     uncertain = (vectors**2 / (1.0 + np.maximum(eigenvalues, 0.0))[..., None, :]).sum(axis=-1)[..., 1:].sum(axis=-1)
+    uncertain += (1.0 / (1.0 + np.maximum(along_tail / precisions[..., None], 0.0))).sum(axis=-1)
     determined = np.clip(width - 1 - uncertain, 0.0, width - 1)
     squared = (hyperplanes[..., 1:] ** 2).sum(axis=-1)
     return np.asarray(np.clip((determined + _PRECISION_PRIOR) / (squared + _PRECISION_PRIOR), *_PRECISION_RANGE))
@@ -181,7 +195,9 @@ class _Ascent:
         self.next_statistics = statistics.copy()
         self.damping = np.zeros(c)
         self.extrapolated = np.zeros(c, dtype=bool)
-        self.observed, self.complete, self.inverse = np.zeros((3, c, m, width, width))
+        lead = width - len(rows.tail)
+        self.observed, self.complete = np.zeros((2, c, m, *[lead + bool(len(rows.tail))] * 2))
+        self.inverse, self.tail_inverse = np.zeros((c, m, lead, lead)), np.zeros((c, m, len(rows.tail)))
         self.spread = np.ones((c, m * width))
         self.anderson = Anderson(c, m * width + statistics[0].size)
         self.last_precisions, self.last_pull = precisions.copy(), np.zeros((c, m))
@@ -215,7 +231,7 @@ class _Ascent:
             value = bound(self.rows.family, self.statistics[unsettled], at)
             value -= penalty(self.hyperplanes[unsettled], self.precisions[unsettled])
             assert at.observed is not None
-            self._note(unsettled, value, prices(at.observed, self.precisions[unsettled]), True)
+            self._note(unsettled, value, prices(at.observed, self.precisions[unsettled], self.rows.tail), True)
         return self.best
 
     def _pass(self, hyperplanes: Floats, statistics: Floats, information: bool) -> Pass:
@@ -266,7 +282,7 @@ class _Ascent:
         if at.observed is None:
             self.serves[trees[free & (hoped - self.cost[trees] < effort.least)]] = 0
         else:
-            cost = prices(at.observed, self.precisions[trees])
+            cost = prices(at.observed, self.precisions[trees], self.rows.tail)
             self.cost[trees] = cost.sum(axis=-1)
             given_up = free & (hoped - self.cost[trees] < effort.least)
             self._note(trees, value, cost, settled | given_up)
@@ -280,18 +296,23 @@ class _Ascent:
     def _invert(self, trees: Integers) -> None:
         if not len(trees):
             return
-        width = self.hyperplanes.shape[-1]
-        diagonal = np.arange(width)
         damping = self.damping[trees, None, None]
-        prior = prior_diagonal(self.precisions[trees], width)
-        whole = self.complete[trees][..., diagonal, diagonal] + prior
-        prior += damping * whole.mean(axis=-1, keepdims=True)
-        self.inverse[trees] = newton_inverses(
-            self.observed[trees], self.complete[trees], prior, cautious=damping[..., None] > 0
-        )
-        self.spread[trees] = _flat(
-            np.sqrt(np.maximum(self.inverse[trees][..., diagonal, diagonal], np.finfo(float).tiny))
-        )
+        observed, tail_observed = parted(self.observed[trees], self.rows.tail)
+        complete, tail_complete = parted(self.complete[trees], self.rows.tail)
+        diagonal = np.arange(observed.shape[-1])
+        prior = prior_diagonal(self.precisions[trees], len(diagonal))
+        whole = complete[..., diagonal, diagonal] + prior
+        added = damping * whole.mean(axis=-1, keepdims=True)
+        self.inverse[trees] = newton_inverses(observed, complete, prior + added, cautious=damping[..., None] > 0)
+        # The tail is a diagonal matrix.
+        self.tail_inverse[trees] = newton_inverses(
+            tail_observed[..., None, None],
+            tail_complete[..., None, None],
+            np.broadcast_to(self.precisions[trees][..., None] + added, tail_observed.shape)[..., None],
+            cautious=damping[..., None, None] > 0,
+        )[..., 0, 0]
+        variances = np.concatenate([self.inverse[trees][..., diagonal, diagonal], self.tail_inverse[trees]], axis=-1)
+        self.spread[trees] = _flat(np.sqrt(np.maximum(variances, np.finfo(float).tiny)))
 
     def _set_slope(self, trees: Integers, at: Pass) -> None:
         prior = prior_diagonal(self.precisions[trees], self.hyperplanes.shape[-1])
@@ -301,7 +322,10 @@ class _Ascent:
         """Set Newton's direction; returns the nats that it promises."""
         if self.fixed:
             return np.zeros(len(trees))
-        self.direction[trees] = (self.inverse[trees] @ self.slope[trees][..., None])[..., 0]
+        lead = self.inverse.shape[-1]
+        slope = self.slope[trees]
+        along = (self.inverse[trees] @ slope[..., :lead, None])[..., 0]
+        self.direction[trees] = np.concatenate([along, self.tail_inverse[trees] * slope[..., lead:]], axis=-1)
         return np.asarray(0.5 * (self.slope[trees] * self.direction[trees]).sum(axis=(-1, -2)))
 
     def _note(self, trees: Integers, value: Floats, cost: Floats, which: Any) -> None:
@@ -318,7 +342,7 @@ class _Ascent:
     def _tune(self, trees: Integers, at: Pass) -> None:
         assert at.observed is not None
         before = self.precisions[trees]
-        pull = np.log(tuned_precisions(self.hyperplanes[trees], before, at.observed) / before)
+        pull = np.log(tuned_precisions(self.hyperplanes[trees], before, at.observed, self.rows.tail) / before)
         self.done[trees] = np.abs(pull).max(axis=-1, initial=0.0) < _SAME_PRECISION
         # Slopes follow a precision, so that its own update falls short. How far is told by the last two updates, on a
         # log scale; without them, twice the update is about right.

@@ -138,8 +138,10 @@ class Pass:
         New leaf statistics, from the responsibilities that the given ones imply.
     gradient : ndarray of shape (c, m, d + 1)
         Derivative of the objective by each hyperplane, responsibilities held or converged.
-    observed, complete : ndarray of shape (c, m, d + 1, d + 1) or None
-        Information of each split: what the rows tell, and what they would tell if leaves were known.
+    observed, complete : ndarray of shape (c, m, p, p) or None, p = d + 1
+        Information of each split: what the rows tell, and what they would tell if leaves were known. Where rows have a
+        `tail`, that of the columns before it, and in the last row and column the sum over rows of how much their
+        activation tells: times its variance, that is what is told of a slope in the tail.
     """
 
     expected: Floats
@@ -174,6 +176,8 @@ class Rows(Protocol):
 
     family: Family
     axes: Floats
+    # Variances of the last columns of a wide table, the information of which is taken to be one number.
+    tail: Floats
 
     @property
     def n_features(self) -> int:
@@ -282,6 +286,9 @@ class NumpyRows:
         Turns blocks of X into the columns that hyperplanes are written for.
     axes : ndarray of shape (D, d), optional
         Directions that stand for one feature each; by default the columns themselves.
+    tail : ndarray, optional
+        Variances of the last columns, if these are uncorrelated with all others and too many for their information to
+        be a matrix.
     """
 
     def __init__(
@@ -293,6 +300,7 @@ class NumpyRows:
         schema: Schema,
         *,
         axes: Floats | None = None,
+        tail: Floats | None = None,
         _gaps: Gaps | None = None,
         _chosen: Integers | None = None,
         _log_reach: Floats | None = None,
@@ -302,6 +310,7 @@ class NumpyRows:
     ) -> None:
         self.family = family
         self.axes = np.eye(schema.n_columns) if axes is None else axes
+        self.tail = np.empty(0) if tail is None else tail
         self._X, self._targets, self._schema = X, targets, schema
         self._weights = weights
         # What all views of one table need but once.
@@ -366,7 +375,9 @@ class NumpyRows:
         log_normalizer = np.zeros(c)
         new_statistics = np.zeros((c, leaves, k))
         gradient = np.zeros((c, m, width))
-        packed = np.zeros((2, c * m, width * (width + 1) // 2)) if information else None
+        lead = width - len(self.tail)
+        packed = np.zeros((2, c * m, lead * (lead + 1) // 2)) if information else None
+        summed = np.zeros((2, c, m))
         by_gap = None if self._gaps is None or m == 0 else _GapSums(self._gaps, hyperplanes, information)
         for part, design, T, missing in self._blocks(6 * c * leaves):
             weights = self._weights[part]
@@ -393,14 +404,18 @@ class NumpyRows:
                     curvature *= soft**2
             gradient += (slope.reshape(c * m, n) @ design.T).reshape(c, m, width)
             if packed is not None and curvature is not None:
-                _add_information(packed, design, curvature.reshape(2 * c * m, n))
+                summed += curvature.sum(axis=-1)
+                _add_information(packed, design[:lead], curvature.reshape(2 * c * m, n))
         if by_gap is not None:
             gradient[..., 1:] += by_gap.gradient()
         if packed is None:
             return Pass(expected, log_normalizer, new_statistics, gradient)
-        information_matrices = unpacked(packed, width).reshape(2, c, m, width, width)
+        information_matrices = unpacked(packed, lead).reshape(2, c, m, lead, lead)
         if by_gap is not None:
-            information_matrices += by_gap.information()
+            information_matrices += by_gap.information()[..., :lead, :lead]
+        if len(self.tail):
+            information_matrices = np.pad(information_matrices, [(0, 0)] * 3 + [(0, 1)] * 2)
+            information_matrices[..., -1, -1] = summed
         return Pass(expected, log_normalizer, new_statistics, gradient, *information_matrices)
 
     def _normalise(self, joint: Floats, part: slice) -> tuple[Floats, Floats]:
@@ -461,6 +476,7 @@ class NumpyRows:
             "weights": self._weights,
             "schema": self._schema,
             "axes": self.axes,
+            "tail": self.tail,
             "_gaps": self._gaps,
             "_shared": {} if "X" in changes else self._shared,
             "_taken_share": self._taken_share,
@@ -675,16 +691,25 @@ class NumpyRows:
         """The same rows with leaves of another family."""
         return self._like(family=family)
 
-    def narrowed(self) -> tuple[Self, Floats]:
-        """Rows with fewer columns than these, for tables with more columns than rows, and the way back.
+    def narrowed(self, n_informed: int) -> tuple[Self, Floats]:
+        """Rows along their principal axes, for wide tables, and the way back.
 
-        The prior on slopes is the same in all directions, so the best hyperplane lies in the span of the rows.
-        Returns the rows in an orthonormal basis of that span, and the basis (d, rank).
+        The prior on slopes is the same in all directions, so that it does not mind, and the best hyperplane lies in the
+        span of the rows. Returns the rows in an orthonormal basis of that span, and the basis (d, rank). Of columns
+        beyond the first `n_informed` all make up the `tail`.
         """
         centred = self._schema.filled(self._X, self._gaps)[0][1:].T
         # Weighted and with signs fixed, so that the basis is the same for repeated rows and in any order.
-        _, sizes, basis = np.linalg.svd(np.sqrt(self._weights)[:, None] * centred, full_matrices=False)
-        basis = basis[sizes > 1e-10 * max(sizes[0], 1e-300)]
+        weighted = np.sqrt(self._weights)[:, None] * centred
+        if len(weighted) > 2 * weighted.shape[1]:
+            squares, axes = np.linalg.eigh(weighted.T @ weighted)
+            sizes, basis, least = np.sqrt(np.maximum(squares[::-1], 0.0)), axes.T[::-1].copy(), 1e-7
+        else:
+            _, sizes, basis = np.linalg.svd(weighted, full_matrices=False)
+            least = 1e-10
+        found = sizes > least * max(sizes[0], 1e-300)
+        sizes, basis = sizes[found], basis[found]
+        tail = sizes[n_informed:] ** 2 / self._weights.sum()
         basis *= np.sign(basis[np.arange(len(basis)), np.abs(basis).argmax(axis=1)])[:, None]
         basis = basis.T
         columns = centred @ basis
@@ -694,7 +719,8 @@ class NumpyRows:
             # What is missing stays in view behind the columns that splits work on.
             columns = np.column_stack([columns, np.asarray(self._X, dtype=np.float64)[:, gaps.sources]])
             gaps = replace(gaps.along(basis), sources=rank + np.arange(len(gaps.sources)))
-        return self._like(X=columns, schema=identity_schema(rank, columns.shape[1]), axes=basis, _gaps=gaps), basis
+        schema = identity_schema(rank, columns.shape[1])
+        return self._like(X=columns, schema=schema, axes=basis, tail=tail, _gaps=gaps), basis
 
 
 def _bins(directions: Floats, edges: Floats, design: Floats) -> Any:

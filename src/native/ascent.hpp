@@ -129,9 +129,10 @@ class Ascent {
     Ascent(const Table& table, const Table& informants, double rows_per_informant, Leaves& leaves, const int64_t* children, int c, int m, double* hyperplanes,
            double* precisions, double* statistics, double* log_evidence, double* prices, bool fixed, int threads,
            int64_t fewest_gates)
-        : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()), L_(m + 1),
-          k_(table.n_statistics()), planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{w_} * w_),
-          pairs_(int64_t{w_} * (w_ + 1) / 2), fixed_(fixed), threads_(threads), fewest_gates_(fewest_gates),
+        : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()),
+          lead_(table.lead()), packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()),
+          planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_),
+          pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed), threads_(threads), fewest_gates_(fewest_gates),
           best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
           best_log_evidence_(log_evidence), best_prices_(prices) {
         for (int t = 0; t < c; ++t) {
@@ -148,6 +149,7 @@ class Ascent {
             state.observed.assign(m * pairs_, 0.0);
             state.complete.assign(m * pairs_, 0.0);
             state.inverse.assign(m * square_, 0.0);
+            state.tail_inverse.assign(int64_t{m} * (w_ - lead_), 0.0);
             state.spread.assign(planes_, 1.0);
             state.serves = fixed ? kForEver : 0;
             states_.push_back(std::move(state));
@@ -199,7 +201,7 @@ class Ascent {
         Values hyperplanes, statistics, precisions, last_precisions, last_pull;
         Values trial_hyperplanes, trial_statistics, next_statistics;
         // Slope of the penalised bound, information packed as in passes, and what follows from them.
-        Values slope, observed, complete, direction, inverse, spread;
+        Values slope, observed, complete, direction, inverse, tail_inverse, spread;
         double value = -std::numeric_limits<double>::infinity(), damping = 0.0, cost = 0.0;
         bool extrapolated = false, done = false;
         int rounds_left = 0, serves = 0;
@@ -345,12 +347,14 @@ class Ascent {
         propose(state, change, promise < kNear && !is_damped);
     }
 
-    // Unpacks the i-th tree's observed information of a split, with rows and columns scaled.
-    void unpack(size_t i, int split, const double* scale, double* out) const {
+    // Unpacks the i-th tree's observed information of a split, with rows and columns scaled. Returns that of the tail.
+    double unpack(size_t i, int split, const double* scale, double* out) const {
         const double* at = observed_.data() + (static_cast<int64_t>(i) * m_ + split) * pairs_;
-        for (int row = 0; row < w_; ++row)
-            for (int column = row; column < w_; ++column, ++at)
-                out[int64_t{row} * w_ + column] = out[int64_t{column} * w_ + row] = *at * scale[row] * scale[column];
+        for (int row = 0; row < lead_; ++row, at += packed_ - lead_)
+            for (int column = row; column < lead_; ++column, ++at)
+                out[int64_t{row} * lead_ + column] = out[int64_t{column} * lead_ + row] =
+                    *at * scale[row] * scale[column];
+        return lead_ < w_ ? *at : 0.0;
     }
 
     void renew_metric(State& state, size_t i) {
@@ -367,25 +371,34 @@ class Ascent {
             const double* observed = state.observed.data() + split * pairs_;
             const double* complete = state.complete.data() + split * pairs_;
             double trace = 0.0;
-            for (int64_t row = 0, at = 0; row < w_; at += w_ - row++)
+            for (int64_t row = 0, at = 0; row < lead_; at += packed_ - row++)
                 trace += complete[at] + prior_precision(state, split, static_cast<int>(row));
-            const double damping = state.damping * trace / w_;
+            const double damping = state.damping * trace / lead_;
             double* inverse = state.inverse.data() + split * square_;
             for (double share : {caution, 1.0}) {
-                for (int64_t row = 0, at = 0; row < w_; ++row) {
-                    double* to = matrix.data() + row * w_;
-                    for (int64_t column = row; column < w_; ++column, ++at)
+                for (int64_t row = 0, at = 0; row < lead_; ++row, at += packed_ - lead_) {
+                    double* to = matrix.data() + row * lead_;
+                    for (int64_t column = row; column < lead_; ++column, ++at)
                         to[column] = (1.0 - share) * observed[at] + share * complete[at];
                     to[row] += prior_precision(state, split, static_cast<int>(row)) + damping;
                 }
-                if (cholesky(matrix.data(), w_)) {
-                    inverse_from_cholesky(matrix.data(), w_, work.data(), inverse);
+                if (cholesky(matrix.data(), lead_)) {
+                    inverse_from_cholesky(matrix.data(), lead_, work.data(), inverse);
                     break;
                 }
             }
-            for (int j = 0; j < w_; ++j)
-                state.spread[int64_t{split} * w_ + j] =
-                    std::sqrt(std::max(inverse[int64_t{j} * w_ + j], std::numeric_limits<double>::min()));
+            double* spread = state.spread.data() + int64_t{split} * w_;
+            for (int j = 0; j < lead_; ++j)
+                spread[j] = std::sqrt(std::max(inverse[int64_t{j} * lead_ + j], std::numeric_limits<double>::min()));
+            // The tail is a diagonal matrix.
+            for (int j = lead_; j < w_; ++j) {
+                const double variance = table_.tail()[j - lead_], prior = state.precisions[split] + damping;
+                double precision = ((1.0 - caution) * observed[pairs_ - 1] + caution * complete[pairs_ - 1]) * variance;
+                if (!(precision + prior > 0.0)) precision = complete[pairs_ - 1] * variance;
+                const double own = 1.0 / (precision + prior);
+                state.tail_inverse[int64_t{split} * (w_ - lead_) + j - lead_] = own;
+                spread[j] = std::sqrt(std::max(own, std::numeric_limits<double>::min()));
+            }
         }
     }
 
@@ -405,10 +418,12 @@ class Ascent {
             const double* slope = state.slope.data() + at;
             double* direction = state.direction.data() + at;
             std::fill(direction, direction + w_, 0.0);
-            for (int row = 0; row < w_; ++row) {
-                const double* inverse = state.inverse.data() + split * square_ + int64_t{row} * w_;
-                for (int j = 0; j < w_; ++j) direction[j] += inverse[j] * slope[row];
+            for (int row = 0; row < lead_; ++row) {
+                const double* inverse = state.inverse.data() + split * square_ + int64_t{row} * lead_;
+                for (int j = 0; j < lead_; ++j) direction[j] += inverse[j] * slope[row];
             }
+            const double* tail_inverse = state.tail_inverse.data() + int64_t{split} * (w_ - lead_);
+            for (int j = lead_; j < w_; ++j) direction[j] = tail_inverse[j - lead_] * slope[j];
             for (int j = 0; j < w_; ++j) promise += 0.5 * slope[j] * direction[j];
         }
         return promise;
@@ -417,28 +432,33 @@ class Ascent {
     // Information of a split in units of its prior, negative eigenvalues counted as 0: the price, and how much of the
     // slopes remains as uncertain as before.
     std::pair<double, double> weighed(const State& state, size_t i, int split) const {
-        Values scale(w_), matrix(square_), work;
-        for (int j = 0; j < w_; ++j) scale[j] = 1.0 / std::sqrt(prior_precision(state, split, j));
-        unpack(i, split, scale.data(), matrix.data());
+        Values scale(lead_), matrix(square_), work;
+        for (int j = 0; j < lead_; ++j) scale[j] = 1.0 / std::sqrt(prior_precision(state, split, j));
+        const double of_tail = unpack(i, split, scale.data(), matrix.data());
         work = matrix;
         double price = 0.0, uncertain = 0.0;
-        if (cholesky(work.data(), w_)) {
+        for (double variance : table_.tail()) {
+            const double value = std::max(of_tail * variance / state.precisions[split], 0.0);
+            price += 0.5 * std::log1p(value);
+            uncertain += 1.0 / (1.0 + value);
+        }
+        if (cholesky(work.data(), lead_)) {
             // No eigenvalue is negative, and none need be known.
-            for (int j = 0; j < w_; ++j) matrix[int64_t{j} * w_ + j] += 1.0;
-            cholesky(matrix.data(), w_);
-            for (int j = 0; j < w_; ++j) price += std::log(matrix[int64_t{j} * w_ + j]);
+            for (int j = 0; j < lead_; ++j) matrix[int64_t{j} * lead_ + j] += 1.0;
+            cholesky(matrix.data(), lead_);
+            for (int j = 0; j < lead_; ++j) price += std::log(matrix[int64_t{j} * lead_ + j]);
             Values inverse(square_);
-            inverse_from_cholesky(matrix.data(), w_, work.data(), inverse.data());
-            for (int j = 1; j < w_; ++j) uncertain += inverse[int64_t{j} * w_ + j];
+            inverse_from_cholesky(matrix.data(), lead_, work.data(), inverse.data());
+            for (int j = 1; j < lead_; ++j) uncertain += inverse[int64_t{j} * lead_ + j];
             return {price, uncertain};
         }
         Values values;
-        eigensystem(matrix.data(), w_, values);
-        for (int e = 0; e < w_; ++e) {
+        eigensystem(matrix.data(), lead_, values);
+        for (int e = 0; e < lead_; ++e) {
             const double value = std::max(values[e], 0.0);
             price += 0.5 * std::log1p(value);
-            for (int j = 1; j < w_; ++j) {
-                const double part = matrix[int64_t{j} * w_ + e];
+            for (int j = 1; j < lead_; ++j) {
+                const double part = matrix[int64_t{j} * lead_ + e];
                 uncertain += part * part / (1.0 + value);
             }
         }
@@ -569,7 +589,7 @@ class Ascent {
     double rows_per_informant_;
     Leaves& leaves_;
     const int64_t* children_;
-    int c_, m_, w_, L_, k_;
+    int c_, m_, w_, lead_, packed_, L_, k_;
     int64_t planes_, sums_, square_, pairs_;
     bool fixed_;
     int threads_;

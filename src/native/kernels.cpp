@@ -111,10 +111,10 @@ inline void curvature_tile(const double* left, int n, const double* first, const
 }
 
 template <int R>
-inline void curvature_rows(const double* left, int n, const double* design, int64_t stride, int width, double* out) {
-    const int64_t pairs = int64_t{width} * (width + 1) / 2;
+inline void curvature_rows(const double* left, int n, const double* design, int64_t stride, int width, int skip,
+                           double* out, int64_t pairs) {
     int64_t at = 0;
-    for (int i = 0; i < width; ++i) {
+    for (int i = 0; i < width; ++i, at += skip) {
         int j = i;
         for (; j + 4 <= width; j += 4, at += 4)
             curvature_tile<R, 4>(left, n, design + i * stride, design + j * stride, stride, out + at, pairs);
@@ -123,14 +123,17 @@ inline void curvature_rows(const double* left, int n, const double* design, int6
     }
 }
 
-// out (rows, pairs) += sum over b of left (rows, n) times the upper triangle of x x'.
-void add_curvatures(const double* left, int rows, int n, const double* design, int64_t stride, int width, double* out) {
-    const int64_t pairs = int64_t{width} * (width + 1) / 2;
+// out (rows, pairs) += sum over b of left (rows, n) times the upper triangle of x x', in each row of which so many places
+// are skipped.
+void add_curvatures(const double* left, int rows, int n, const double* design, int64_t stride, int width, int skip,
+                    double* out, int64_t pairs) {
     int r = 0;
     for (; r + kTileCurvatures <= rows; r += kTileCurvatures)
-        curvature_rows<kTileCurvatures>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
-    for (; r + 2 <= rows; r += 2) curvature_rows<2>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
-    for (; r < rows; ++r) curvature_rows<1>(left + int64_t{r} * n, n, design, stride, width, out + r * pairs);
+        curvature_rows<kTileCurvatures>(left + int64_t{r} * n, n, design, stride, width, skip, out + r * pairs, pairs);
+    for (; r + 2 <= rows; r += 2)
+        curvature_rows<2>(left + int64_t{r} * n, n, design, stride, width, skip, out + r * pairs, pairs);
+    for (; r < rows; ++r)
+        curvature_rows<1>(left + int64_t{r} * n, n, design, stride, width, skip, out + r * pairs, pairs);
 }
 
 template <int R>
@@ -438,7 +441,8 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         }
     }
     // Splits that are alive, a few in a row at a time.
-    const int64_t pairs = int64_t{width} * (width + 1) / 2;
+    const int64_t pairs = trees.pairs();
+    const int skip = trees.packed() - trees.lead;
     for (int64_t first = 0; first < splits;) {
         if (!any_alive[first]) {
             ++first;
@@ -464,23 +468,30 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
                 }
             }
             const int gaps = trees.gaps;
-            const int64_t gap_pairs = int64_t{gaps} * (gaps + 1) / 2, mixed = int64_t{width} * gaps;
+            const int64_t gap_pairs = int64_t{gaps} * (gaps + 1) / 2, mixed = int64_t{trees.lead} * gaps;
             add_dots(pulled + first * n, count, n, block.missing, block.stride, gaps, sums.by_gap + first * gaps);
             if (information)
                 for (int64_t kind = 0; kind < 2; ++kind) {
                     const int64_t own = (kind * splits + first) * n;
-                    add_mixed(step + own, count, n, block.design, width, block.missing, gaps, block.stride,
+                    add_mixed(step + own, count, n, block.design, trees.lead, block.missing, gaps, block.stride,
                               (kind ? sums.complete_by_gap : sums.observed_by_gap) + first * mixed);
-                    add_curvatures(twice + own, count, n, block.missing, block.stride, gaps,
-                                   (kind ? sums.complete_by_gaps : sums.observed_by_gaps) + first * gap_pairs);
+                    add_curvatures(twice + own, count, n, block.missing, block.stride, gaps, 0,
+                                   (kind ? sums.complete_by_gaps : sums.observed_by_gaps) + first * gap_pairs,
+                                   gap_pairs);
                 }
         }
         add_dots(slope + first * n, count, n, block.design, block.stride, width, sums.gradient + first * width);
         if (information) {
-            add_curvatures(curvature + first * n, count, n, block.design, block.stride, width,
-                           sums.observed + first * pairs);
-            add_curvatures(curvature + (splits + first) * n, count, n, block.design, block.stride, width,
-                           sums.complete + first * pairs);
+            for (int64_t kind = 0; kind < 2; ++kind) {
+                const double* own = curvature + (kind * splits + first) * n;
+                double* out = (kind ? sums.complete : sums.observed) + first * pairs;
+                add_curvatures(own, count, n, block.design, block.stride, trees.lead, skip, out, pairs);
+                for (int split = 0; skip && split < count; ++split) {
+                    Vec all_of_it = {};
+                    for (int b = 0; b < n; b += kLanes) all_of_it += load(own + int64_t{split} * n + b);
+                    out[(split + 1) * pairs - 1] += sum(all_of_it);
+                }
+            }
         }
         first = last;
     }

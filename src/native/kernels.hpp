@@ -16,6 +16,9 @@ struct Trees {
     const int64_t* children;     // (m, 2): a split, or ~leaf; parents come before their children
     int gaps = 0;                // columns of the table in which cells may be missing
     const double* variance = nullptr;  // (c * m, gaps): how much activations vary over what is missing
+    int lead = 0;                // leading columns, of which information is a matrix; all others have one number
+    int packed() const { return lead < width ? lead + 1 : width; }  // rows and columns of packed information
+    int64_t pairs() const { return int64_t{packed()} * (packed() + 1) / 2; }
     int leaves() const { return m + 1; }
 };
 
@@ -52,7 +55,7 @@ struct Sums {
     double* complete;        // (c * m, pairs), or null
     // What is multiplied by derivatives of variances in the end; null where the table has no gaps.
     double* by_gap = nullptr;                   // (c * m, gaps)
-    double* observed_by_gap = nullptr;          // (c * m, width, gaps)
+    double* observed_by_gap = nullptr;          // (c * m, lead, gaps)
     double* complete_by_gap = nullptr;
     double* observed_by_gaps = nullptr;         // (c * m, pairs of gaps)
     double* complete_by_gaps = nullptr;

@@ -115,7 +115,7 @@ NB_MODULE(_native, module) {
     nb::class_<Table>(module, "Table")
         .def(nb::init<Cells, In<int64_t, 1>, In<int64_t, 1>, In<int64_t, 1>, In<int32_t, 1>, int,
                       std::optional<In<double, 2>>, In<double, 1>, In<double, 1>, std::optional<In<double, 1>>,
-                      std::optional<In<double, 1>>, const Units&, const Gaps&, bool>())
+                      std::optional<In<double, 1>>, const Units&, const Gaps&, In<double, 1>, bool>())
         .def("pass_", &Table::pass)
         .def("membership_sums", &Table::membership_sums)
         .def("leaf_views", &Table::leaf_views)

@@ -284,8 +284,8 @@ struct Gaps {
 
     // Adds what gaps contribute to gradient and information to them: as the end of `_GapSums` in rows.py.
     void finish(const Trees& trees, const Sums& to) const {
-        const int width = trees.width;
-        const int64_t q = size(), pairs = int64_t{width} * (width + 1) / 2, gap_pairs = q * (q + 1) / 2;
+        const int width = trees.width, lead = trees.lead, packed = trees.packed();
+        const int64_t q = size(), pairs = trees.pairs(), gap_pairs = q * (q + 1) / 2;
         std::vector<double> steps(static_cast<size_t>(q) * width), half(steps.size());
         for (int64_t split = 0; split < int64_t{trees.c} * trees.m; ++split) {
             const double* plane = trees.hyperplanes + split * width;
@@ -300,14 +300,14 @@ struct Gaps {
                 for (int j = 0; j < width; ++j) to.gradient[split * width + j] -= alone[g] * steps[g * width + j];
             if (!to.observed) continue;
             for (int kind = 0; kind < 2; ++kind) {
-                const double* mixed = (kind ? to.complete_by_gap : to.observed_by_gap) + split * width * q;
+                const double* mixed = (kind ? to.complete_by_gap : to.observed_by_gap) + split * lead * q;
                 const double* together = (kind ? to.complete_by_gaps : to.observed_by_gaps) + split * gap_pairs;
                 double* out = (kind ? to.complete : to.observed) + split * pairs;
                 for (int64_t g = 0; g < q; ++g)
-                    for (int j = 0; j < width; ++j) half[g * width + j] = mixed[int64_t{j} * q + g];
+                    for (int j = 0; j < lead; ++j) half[g * width + j] = mixed[int64_t{j} * q + g];
                 for (int64_t g = 0, at = 0; g < q; ++g)
                     for (int64_t h = g; h < q; ++h, ++at) {
-                        for (int j = 0; j < width; ++j) {
+                        for (int j = 0; j < lead; ++j) {
                             half[g * width + j] += 0.5 * together[at] * steps[h * width + j];
                             if (h != g) half[h * width + j] += 0.5 * together[at] * steps[g * width + j];
                         }
@@ -316,16 +316,16 @@ struct Gaps {
                     const double* a = half.data() + g * width;
                     const double* b = steps.data() + g * width;
                     double* at = out;
-                    for (int i = 0; i < width; ++i)
-                        for (int j = i; j < width; ++j) *at++ += a[i] * b[j] + b[i] * a[j];
+                    for (int i = 0; i < lead; ++i, at += packed - lead)
+                        for (int j = i; j < lead; ++j) *at++ += a[i] * b[j] + b[i] * a[j];
                 }
             }
             for (size_t k = 0; k < group.size(); ++k)
                 for (int64_t e = start[k]; e < start[k + 1]; ++e)
                     for (int64_t f = start[k]; f < start[k + 1]; ++f) {
                         const int64_t i = 1 + column[e], j = 1 + column[f];
-                        if (i <= j)
-                            to.observed[split * pairs + i * width - i * (i - 1) / 2 + j - i] +=
+                        if (i <= j && j < lead)
+                            to.observed[split * pairs + i * packed - i * (i - 1) / 2 + j - i] +=
                                 alone[group[k]] * value[e] * value[f];
                     }
         }
@@ -454,11 +454,12 @@ class Table {
     Table(Cells X, In<int64_t, 1> index, In<int64_t, 1> segments, In<int64_t, 1> gap_starts, In<int32_t, 1> codes, int k,
           std::optional<In<double, 2>> statistics, In<double, 1> weights, In<double, 1> mass,
           std::optional<In<double, 1>> log_reach, std::optional<In<double, 1>> log_other, const Units& units,
-          const Gaps& gaps, bool keep)
+          const Gaps& gaps, In<double, 1> tail, bool keep)
         : X_(X), index_(index), segments_(segments), gap_starts_(gap_starts), codes_(codes), k_(k),
           statistics_(statistics), weights_(weights), mass_(mass), log_reach_(log_reach), log_other_(log_other),
           units_(units), gaps_(gaps), n_(static_cast<int64_t>(index.size())),
-          width_(static_cast<int>(units.center.size()) + 1) {
+          width_(static_cast<int>(units.center.size()) + 1), tail_(copied(tail)) {
+        require(static_cast<int>(tail_.size()) < width_, "the tail is longer than the row");
         units_.require_cells(X);
         gaps_.require_within(X, width_);
         require(gap_starts.size() == codes.size(), "each segment needs a place where gaps start");
@@ -498,7 +499,7 @@ class Table {
         const Trees trees = trees_of(hyperplanes, children);
         require_parameters(trees, parameters);
         const int64_t splits = int64_t{trees.c} * trees.m, leaves = int64_t{trees.c} * trees.leaves();
-        const int64_t pairs = int64_t{width_} * (width_ + 1) / 2;
+        const int64_t pairs = trees.pairs();
         const bool information = observed.has_value() && complete.has_value();
         require(static_cast<int64_t>(log_normalizer.size()) == trees.c, "log_normalizer has another size");
         require(static_cast<int64_t>(statistics.size()) == leaves * k_, "statistics have another size");
@@ -519,9 +520,9 @@ class Table {
         const Trees& trees = softened.trees;
         const Likelihoods likelihoods(*this, trees, parameters);
         const int64_t splits = int64_t{trees.c} * trees.m, leaves = int64_t{trees.c} * trees.leaves();
-        const int64_t pairs = int64_t{width_} * (width_ + 1) / 2;
+        const int64_t pairs = trees.pairs();
         const bool information = to.observed != nullptr;
-        const int64_t q = gaps_.size(), mixed = q * width_, gap_pairs = q * (q + 1) / 2;
+        const int64_t q = gaps_.size(), mixed = q * trees.lead, gap_pairs = q * (q + 1) / 2;
         std::vector<double> by_gap(static_cast<size_t>(splits * q)),
             by_gaps(static_cast<size_t>(information ? 2 * splits * (mixed + gap_pairs) : 0));
         Sums all = to;
@@ -733,6 +734,8 @@ class Table {
     }
 
     int width() const { return width_; }
+    int lead() const { return width_ - static_cast<int>(tail_.size()); }
+    const std::vector<double>& tail() const { return tail_; }
     int n_statistics() const { return k_; }
     int64_t n_rows() const { return n_; }
 
@@ -758,6 +761,7 @@ class Table {
 
         Softened(const Table& table, const Trees& given) : trees(given) {
             variance = table.gaps_.variances(given.hyperplanes, int64_t{given.c} * given.m, given.width);
+            trees.lead = table.lead();
             trees.gaps = static_cast<int>(table.gaps_.size());
             trees.variance = variance.data();
         }
@@ -801,8 +805,9 @@ class Table {
     }
 
     Trees trees_of(const In<double, 3>& hyperplanes, const In<int64_t, 2>& children) const {
-        const Trees trees = {static_cast<int>(hyperplanes.shape(0)), static_cast<int>(hyperplanes.shape(1)),
-                             static_cast<int>(hyperplanes.shape(2)), hyperplanes.data(), children.data()};
+        Trees trees = {static_cast<int>(hyperplanes.shape(0)), static_cast<int>(hyperplanes.shape(1)),
+                       static_cast<int>(hyperplanes.shape(2)), hyperplanes.data(), children.data()};
+        trees.lead = lead();
         require(trees.width == width_, "hyperplanes need one slope for each column");
         require(static_cast<int>(children.shape(0)) == trees.m && children.shape(1) == 2, "each split has two children");
         require_tree(trees.m, children.data());
@@ -904,7 +909,7 @@ class Table {
     Gaps gaps_;
     int64_t n_;
     int width_;
-    std::vector<double> kept_;
+    std::vector<double> tail_, kept_;
 };
 
 }  // namespace reticulum
