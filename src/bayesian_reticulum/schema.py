@@ -81,16 +81,17 @@ class Category:
     def coded(self, column: Column, where: str) -> Floats:
         """Codes of the cells of a column; NaN for gaps and for levels that were not there in fit."""
         values, places = column.levels if isinstance(column, Numbers) else column
-        are_text = [isinstance(value, str) for value in (*self.levels, *self.pooled)]
-        if values and are_text and isinstance(values[0], str) != are_text[0]:
-            was, now = ("text", "numbers") if are_text[0] else ("numbers", "text")
+        known = next(iter(self.levels or self.pooled), None)
+        if values and known is not None and isinstance(values[0], str) != isinstance(known, str):
+            was, now = ("text", "numbers") if isinstance(known, str) else ("numbers", "text")
             raise ValueError(
                 f"{where} holds {now}, such as {values[0]!r}, but its levels were {was} in fit. Convert it to {was}."
             )
-        codes = dict.fromkeys(self.pooled, float(len(self.levels)))
-        codes |= {level: float(code) for code, level in enumerate(self.levels)}
+        codes = {level: float(code) for code, level in enumerate(self.levels)}
+        rare = float(len(self.levels))
+        each = (codes.get(value, rare if value in self.pooled else np.nan) for value in values)
         # The last one is for gaps.
-        return np.array([*(codes.get(value, np.nan) for value in values), np.nan])[places]
+        return np.array([*each, np.nan])[places]
 
     @classmethod
     def from_levels(cls, column: Levels, weights: Floats, targets: Floats) -> Category:
