@@ -34,6 +34,8 @@ from .tree import Floats, Integers, Tree, with_canonical_signs
 from .uncertainty import Uncertainty
 
 _DEFAULT_PSEUDO_COUNT = 0.5
+# What tables of numbers have to be, for scikit-learn's checks.
+_WITH_GAPS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
 # Tables narrower than this are not worth narrowing, and in longer ones different rows are not counted.
 _WIDE = 64
 _MOST_ROWS_COMPARED = 50_000
@@ -132,7 +134,8 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Numbers, and what else the estimator takes; not infinite.
+            Numbers, none of them infinite. `ReticulumClassifier` and `ReticulumRegressor` take categories and missing
+            cells, too; `PaperReticulumClassifier`, as its method, takes neither.
         y : array-like of shape (n_samples,)
             Class labels for a classifier, finite numbers for a regressor.
         sample_weight : array-like of shape (n_samples,), optional
@@ -266,12 +269,11 @@ class _Adaptive(_Estimator):
     def _read(self, X: Any, y: Any) -> tuple[_Cells, Any]:
         """A table with gaps and categories, and its targets."""
         table = tables.read(X)
-        checks = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
         if table is None:
-            X, y = validate_data(self, X, y, y_numeric=is_regressor(self), **checks)
+            X, y = validate_data(self, X, y, y_numeric=is_regressor(self), **_WITH_GAPS)
             if self.categorical_features is None or _is_from_dtype(self.categorical_features):
                 return _Cells(X, self._names(X.shape[1]), (None,) * X.shape[1]), y
-            table = tables.Table(None, [Numbers(np.asarray(cells, dtype=np.float64)) for cells in X.T], len(X))
+            table = tables.of_numbers(X)
         else:
             validate_data(self, X, skip_check_array=True)
         is_category = tables.chosen_categories(self.categorical_features, table)
@@ -285,7 +287,7 @@ class _Adaptive(_Estimator):
                 columns.append(np.where(own.places < 0, np.nan, own.places))
         cells = np.column_stack(columns) if columns else np.empty((table.n_rows, 0))
         _check_finite(cells, table)
-        cells, y = check_X_y(cells, y, y_numeric=is_regressor(self), estimator=self, **checks)
+        cells, y = check_X_y(cells, y, y_numeric=is_regressor(self), estimator=self, **_WITH_GAPS)
         return _Cells(cells, self._names(cells.shape[1]), tuple(levels)), y
 
     def _checked_rows(self, X: Any) -> Any:
@@ -296,16 +298,15 @@ class _Adaptive(_Estimator):
             X = tables.in_order(X, names)
         table = tables.read(X)
         if table is None:
-            checks = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
-            X = validate_data(self, X, reset=False, **checks)
+            X = validate_data(self, X, reset=False, **_WITH_GAPS)
             if all(category is None for category in schema.categories):
                 return X
-            table = tables.Table(None, [Numbers(np.asarray(cells, dtype=np.float64)) for cells in X.T], len(X))
+            table = tables.of_numbers(X)
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
         cells = schema.cells(table)
         _check_finite(cells, table)
-        return check_array(cells, ensure_all_finite="allow-nan", estimator=self)
+        return check_array(cells, estimator=self, **_WITH_GAPS)
 
     def _grown(self, table: _Table, kind: str = "", rival: float = -np.inf) -> tuple[Reticulum, History] | None:
         """The model of a table, and how it came about; None if its log evidence will not come near that of a rival.
@@ -1105,8 +1106,9 @@ def _model(table: _Table, schema: Schema, state: State, log_bayes_factors: Float
 def _telling_gaps(table: _Table) -> list[int]:
     """Features whose gaps tell something of the targets: parted by it, these have a higher evidence than together.
 
-    Higher by the log of the number of features that have gaps: beforehand, one of these is believed to tell. Of features that are missing in the same rows the first stands for all. A family of linear leaves, which was made
-    for a number of columns, gets no more than these.
+    Higher by the log of the number of features that have gaps: beforehand, one of these is believed to tell. Of
+    features that are missing in the same rows the first stands for all. A family of linear leaves, which was made for a
+    number of columns, gets no more than these.
     """
     family = table.family
     with np.errstate(invalid="ignore", over="ignore"):

@@ -95,6 +95,11 @@ def read(X: Any) -> Table | None:
     return Table(None, columns, len(X), is_text=X.dtype.kind != "O")
 
 
+def of_numbers(X: Any) -> Table:
+    """The columns of an array of numbers (n, d)."""
+    return Table(None, [Numbers(np.asarray(cells, dtype=np.float64)) for cells in X.T], len(X))
+
+
 def chosen_categories(choice: Any, table: Table) -> list[bool]:
     """Which columns of a table are categories: those of levels, or those that are chosen by a mask, names or places."""
     columns, names = table.columns, table.names
@@ -191,6 +196,8 @@ def _from_pandas(column: Any, where: str) -> Column:
     if pd.api.types.is_bool_dtype(dtype) or not pd.api.types.is_numeric_dtype(dtype):
         cells = column.astype(object)
         return _from_objects(cells.where(cells.notna(), None).tolist(), where)
+    if isinstance(dtype, np.dtype):
+        return Numbers(column.to_numpy(dtype=np.float64))
     return Numbers(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
