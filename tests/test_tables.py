@@ -130,6 +130,30 @@ def test_the_same_information_in_another_encoding_gives_the_same_predictions(enc
     np.testing.assert_allclose(fitted(encoded, y, **parameters).predict_proba(encoded), expected, atol=1e-7)
 
 
+@few
+@given(seed=st.integers(0, 1000))
+def test_what_levels_of_the_same_size_are_called_does_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    level, y, x = np.repeat(np.arange(4), 60), np.tile([0, 1], 120), rng.normal(size=240)
+    x += np.where((y == 1) ^ (level % 2 == 1), 1.0, -1.0)
+    names = np.array(["a", "b", "c", "d"])
+    one, other = (pd.DataFrame({"x": x, "level": own[level]}) for own in (names, rng.permutation(names)))
+    np.testing.assert_array_equal(fitted(one, y).predict_proba(one), fitted(other, y).predict_proba(other))
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
+def test_two_levels_are_the_same_as_two_numbers_whichever_is_the_rarer(share):
+    rng = np.random.default_rng(5)
+    b, X = np.arange(300) < 300 * share, rng.normal(size=(300, 2))
+    y = (X[:, 0] * np.where(b, 1, -1) + 0.5 * X[:, 1] + 0.5 * rng.normal(size=300) > 0).astype(int)
+    gap = rng.uniform(size=300) < 0.1
+    bools, numbers = pd.array(np.where(gap, None, b), dtype="boolean"), np.where(gap, np.nan, b)
+    frames = [pd.DataFrame(X, columns=["u", "v"]).assign(b=column) for column in (bools, numbers, 3 * numbers - 1)]
+    expected, *others = (fitted(frame, y).predict_proba(frame) for frame in frames)
+    for other in others:
+        np.testing.assert_allclose(other, expected, atol=1e-9)
+
+
 def test_levels_are_shown_by_name():
     frame, y = mixed_frame()
     clf = fitted(frame, y)
@@ -153,18 +177,19 @@ def test_a_level_that_was_not_seen_is_a_gap():
 
 def test_rare_levels_are_pooled():
     places = np.repeat([0, 1, 2, 3, 4, -1], [400, 30, 8, 5, 1, 3])
-    category = Category.from_levels(Levels(list("abcde"), places), np.ones(len(places)), np.zeros(len(places)))
+    category = Category.from_levels(Levels(list("abcde"), places), np.ones(len(places)), np.zeros((len(places), 1)))
     assert category.levels == ("a", "b")
     assert category.pooled == {"c", "d", "e"}
     assert category.labels == ("a", "b", "3 rare levels")
     # One rare level alone keeps its name.
-    alone = Category.from_levels(Levels(["a", "b"], np.repeat([0, 1], [400, 8])), np.ones(408), np.zeros(408))
+    alone = Category.from_levels(Levels(["a", "b"], np.repeat([0, 1], [400, 8])), np.ones(408), np.zeros((408, 1)))
     assert alone.levels == ("a", "b")
     column = Levels(["e", "b", "new"], np.array([0, 1, 2, -1]))
     np.testing.assert_array_equal(category.coded(column, "x"), [2, 1, np.nan, np.nan])
-    many = Category.from_levels(Levels(list(range(100)), np.arange(100).repeat(90)), np.ones(9000), np.zeros(9000))
+    many = Category.from_levels(Levels(list(range(100)), np.arange(100).repeat(90)), np.ones(9000), np.zeros((9000, 1)))
     assert (len(many.levels), len(many.pooled)) == (0, 100)
-    few_large = Category.from_levels(Levels(list(range(70)), np.arange(70).repeat(90)), np.ones(6300), np.zeros(6300))
+    large = Levels(list(range(70)), np.arange(70).repeat(90))
+    few_large = Category.from_levels(large, np.ones(6300), np.zeros((6300, 1)))
     assert (len(few_large.levels), len(few_large.pooled)) == (63, 7)
 
 
@@ -296,6 +321,16 @@ def test_more_columns_than_rows_with_gaps():
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
 
 
+def test_thousands_of_columns_with_gaps():
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(100, 1))
+    X, y = latent + rng.normal(size=(100, 2000)), latent[:, 0] > 0
+    X[rng.uniform(size=X.shape) < 0.02] = np.nan
+    clf = fitted(X, y, patience=1, max_attempts=2)
+    assert not clf.model_.schema.averages_gaps
+    assert (clf.predict(X) == y).mean() > 0.9
+
+
 # Weights of classes
 
 
@@ -365,6 +400,16 @@ ODD = {
     "lists": NUMBERS.tolist(),
     "a list of arrays": list(NUMBERS),
     "column-wise in memory": np.asfortranarray(NUMBERS),
+    "a text column of gaps": with_column(pd.array([None] * 40, dtype="string")),
+    "polars text of gaps": pl.DataFrame({"a": NUMBERS[:, 0], "b": pl.Series([None] * 40, dtype=pl.String)}),
+    "arrow batch": pa.RecordBatch.from_pandas(with_column(["x", "y"] * 20)),
+    "lists with NA": [[float(x), pd.NA] for x in NUMBERS[:, 0]],
+    "lists with None": [[float(x), None] for x in NUMBERS[:, 0]],
+    "a mask": np.ma.masked_greater(NUMBERS, 1.0),
+    "a mask of objects": np.ma.masked_equal(np.array([["x", 1.0], ["y", 2.0]] * 20, dtype=object), "y"),
+    "signalling gaps": with_column([Decimal("sNaN"), Decimal(1)] * 20),
+    "bytes that are no text": with_column([b"\xff", b"y"] * 20),
+    "tuples as names": pd.DataFrame(NUMBERS, columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])),
     "huge cells": NUMBERS * 1e300,
     "tiny cells": NUMBERS * 1e-300,
 }
@@ -452,6 +497,20 @@ BAD = {
     "polars lists": (pl.DataFrame({"a": [[1]] * 40}), r"column 'a' holds \[1\] of type list"),
     "polars structs": (pl.DataFrame({"a": [{"b": 1}] * 40}), r"column 'a' holds \{'b': 1\} of type dict"),
     "arrow lists": (pa.table({"a": [[1]] * 40}), r"column 'a' holds \[1\] of type list"),
+    "array of dates": (np.array([["2020-01-01"]] * 40, dtype="M8[D]"), r"X holds dates or durations \(datetime64"),
+    "array of durations": (np.zeros((40, 1), dtype="m8[s]"), r"X holds dates or durations \(timedelta64"),
+    "records": (np.zeros(40, dtype=[("a", float), ("b", float)]), r"array of records \(a, b\). Make a data frame"),
+    "lazy polars": (pl.LazyFrame({"a": [1.0]}), r"LazyFrame of polars, which has no rows yet. Call collect\(\)"),
+    "levels of both kinds": (
+        with_column(pd.Categorical([1, "a"] * 20)),
+        "column 'c' mixes types: 1 in row 0, 'a' in row 1",
+    ),
+    "bytes and text": (with_column([b"a", "a"] * 20), "column 'c' mixes types: b'a' in row 0, 'a' in row 1"),
+    "a level that is inf": (
+        with_column(pd.Categorical([np.inf, 1.0] * 20)),
+        "column 'c' has the level inf, and infinity is",
+    ),
+    "arrays in cells": (with_column(pd.Series([np.array([np.nan])] * 40)), "column 'c' holds .* of type ndarray"),
     # What shape the table has
     "ragged lists": ([[1.0, 2.0], [3.0]] * 20, "inhomogeneous shape|sequence"),
     "ragged lists with text": ([["x", 2.0], ["y"]] * 20, "inhomogeneous shape|sequence|1D array"),
@@ -492,6 +551,15 @@ PARAMETERS = {
         {"categorical_features": None},
         "column 'c' holds text, such as 'x', and categorical_features is",
     ),
+    "categorical_features mask without text": (
+        {"categorical_features": [True, False, False]},
+        "column 'c' holds text, such as 'x', and is not among",
+    ),
+    "categorical_features mask of objects": (
+        {"categorical_features": np.array([True, False, False], dtype=object)},
+        "column 'c' holds text, such as 'x', and is not among",
+    ),
+    "class_weight huge": ({"class_weight": {0: 1e300}}, r"sample_weight times class_weight sums to .*e\+30"),
     "class_weight text": (
         {"class_weight": "fair"},
         "class_weight must be None, \"balanced\" or a dict of weights; got 'fair'",
@@ -547,6 +615,47 @@ def test_bad_weights_of_frames_are_refused(weights, message):
     assert_refused(message, with_column("x"), sample_weight=weights)
 
 
+@pytest.mark.parametrize(
+    "y",
+    [
+        [None, "a"] * 20,
+        np.array(["a", None] * 20, dtype=object),
+        pd.Series(["a", None] * 20, dtype="string"),
+        pd.Series(pd.Categorical(["a", None] * 20)),
+        pl.Series(["a", None] * 20),
+        [0.0, np.nan] * 20,
+    ],
+    ids=["list", "objects", "strings", "categories", "polars", "numbers"],
+)
+def test_classes_that_are_missing_are_refused(y):
+    assert_refused(r"Input y contains NaN: y\[[01]\] is missing. Leave out rows", NUMBERS, y)
+
+
+def test_weights_that_come_to_nothing_are_refused():
+    with pytest.raises(ValueError, match="all sample_weight times class_weight are zero"):
+        ReticulumClassifier(class_weight={0: 1e-200, 1: 1e-200}).fit(NUMBERS, LABELS, sample_weight=np.full(40, 1e-200))
+
+
+def test_labels_that_are_no_text_are_matched():
+    frame = pd.DataFrame(NUMBERS, columns=[10, 20])
+    clf = fitted(frame, LABELS)
+    assert clf.model_.schema.names == ("10", "20")
+    np.testing.assert_array_equal(clf.predict_proba(frame[[20, 10]]), clf.predict_proba(frame))
+    np.testing.assert_array_equal(clf.predict_proba(NUMBERS), clf.predict_proba(frame))
+    with pytest.raises(ValueError, match="columns of X should be those of fit: 10 missing, 11 too many"):
+        clf.predict(frame.rename(columns={10: 11}))
+
+
+def test_levels_that_are_numbers_stay_levels_in_every_library():
+    frame = pd.DataFrame({"level": pd.Categorical(np.arange(200) % 3)})
+    y = np.arange(200) % 3 == 1
+    arrow = pa.Table.from_pandas(frame)
+    for table in (frame, arrow, arrow.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert set(fitted(table, y).model_.schema.column_names) == {"level=0", "level=1", "level=2"}
+    plain = fitted(frame, y, categorical_features=None)
+    assert plain.model_.schema.column_names == ("level",)
+
+
 def test_bad_tables_make_a_long_list():
     assert len(BAD) + len(PARAMETERS) + len(WEIGHTS) >= 60
 
@@ -561,6 +670,7 @@ LATER = {
     "numbers for text": (FRAME.assign(c=1.0), "column 'c' holds numbers, such as 1, but its levels were text in fit"),
     "inf": (FRAME.assign(a=np.inf), "column 'a' is inf in row 0"),
     "dates": (FRAME.assign(a=pd.Timestamp("2020-01-01")), "column 'a' holds dates or durations"),
+    "an extra column of dates": (FRAME.assign(d=pd.Timestamp("2020-01-01")), r"(?s)unseen at fit time:\n- d"),
     "no rows": (FRAME[:0], r"0 sample\(s\)"),
     "mixed types": (FRAME.assign(c=["x", 1] * 20), "column 'c' mixes types"),
 }

@@ -58,6 +58,8 @@ _LINEAR_MARGIN = 2.0
 # information of a split is a matrix for so many principal axes alone.
 _MOST_CORRELATED, _CORRELATED_ROWS = 256, 8192
 _INFORMED = 128
+# Features that may have gaps if all columns are turned to other axes: each of them would then be a gap in all columns.
+_MOST_GAPS = 32
 # A growth is given up if it is further behind its rival than this many times its gain in its last few attempts.
 _CATCH_UP = 3.0
 _TRIAL_ATTEMPTS = 4
@@ -91,13 +93,17 @@ class _Cells(NamedTuple):
         if not any(values is not None for values in self.levels):
             return X, ()
         X = X.copy()
+        columns = [
+            None if values is None else Levels(values, np.where(np.isnan(cells), -1, cells).astype(np.int64))
+            for values, cells in zip(self.levels, X.T, strict=True)
+        ]
+        signs = np.column_stack([targets, targets**2, *map(_sign, columns, X.T, [weights] * len(columns))])
         categories: list[Category | None] = []
-        for place, (name, values) in enumerate(zip(self.names, self.levels, strict=True)):
-            if values is None:
+        for place, (name, column) in enumerate(zip(self.names, columns, strict=True)):
+            if column is None:
                 categories.append(None)
                 continue
-            column = Levels(values, np.where(np.isnan(X[:, place]), -1, X[:, place]).astype(np.int64))
-            category = Category.from_levels(column, weights, targets)
+            category = Category.from_levels(column, weights, signs)
             X[:, place] = category.coded(column, name)
             categories.append(category)
             if not category.levels and len(category.pooled) > 1:
@@ -125,8 +131,11 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=is_regressor(self))
         return _Cells(X, self._names(X.shape[1]), (None,) * X.shape[1]), y
 
-    def _names(self, d: int) -> tuple[str, ...]:
-        return tuple(map(str, getattr(self, "feature_names_in_", [f"x{j}" for j in range(d)])))
+    def _names(self, d: int, labels: list[Any] | None = None) -> tuple[str, ...]:
+        """What columns are called: by the names that scikit-learn knows or labels that are no text, or by number."""
+        if hasattr(self, "feature_names_in_"):
+            return tuple(map(str, self.feature_names_in_))
+        return _numbered(d) if labels is None or labels == list(range(d)) else tuple(map(str, labels))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow a tree on a table.
@@ -159,6 +168,8 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         self._check_parameters()
         if is_regressor(self) and getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
             raise ValueError(f"y holds dates or durations ({y.dtype}); give numbers, such as days since a start.")
+        if not is_regressor(self):
+            _check_labels(y)
         target_name = getattr(y, "name", None)
         cells, y = self._read(X, y)
         weights = _checked_weights(sample_weight, len(cells.X))
@@ -214,7 +225,9 @@ class _Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         self.classes_ = classes
         class_weight = getattr(self, "class_weight", None)
         if class_weight is not None:
-            weights = weights * _class_weights(class_weight, classes, codes, weights)[codes]
+            by_class = _class_weights(class_weight, classes, codes, weights)
+            with np.errstate(over="ignore", under="ignore"):
+                weights = _checked_weights(weights * by_class[codes], len(codes), "sample_weight times class_weight")
         used = _used(weights)
         codes, weights = codes[used], weights[used]
         X, categories = cells.coded(used, weights, codes)
@@ -288,14 +301,15 @@ class _Adaptive(_Estimator):
         cells = np.column_stack(columns) if columns else np.empty((table.n_rows, 0))
         _check_finite(cells, table)
         cells, y = check_X_y(cells, y, y_numeric=is_regressor(self), estimator=self, **_WITH_GAPS)
-        return _Cells(cells, self._names(cells.shape[1]), tuple(levels)), y
+        return _Cells(cells, self._names(cells.shape[1], table.names), tuple(levels)), y
 
     def _checked_rows(self, X: Any) -> Any:
         check_is_fitted(self, "model_")
         schema = self.model_.schema
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and tables.is_frame(X) and set(tables.column_names(X)) == set(names):
-            X = tables.in_order(X, names)
+        if tables.is_frame(X):
+            X = self._in_order_of_fit(X)
+            # Columns that are too many or too few are told before what they hold.
+            validate_data(self, X, reset=False, skip_check_array=True)
         table = tables.read(X)
         if table is None:
             X = validate_data(self, X, reset=False, **_WITH_GAPS)
@@ -307,6 +321,19 @@ class _Adaptive(_Estimator):
         cells = schema.cells(table)
         _check_finite(cells, table)
         return check_array(cells, estimator=self, **_WITH_GAPS)
+
+    def _in_order_of_fit(self, X: Any) -> Any:
+        """A data frame with its columns in the order of fit, if they are the same; scikit-learn checks its names."""
+        names, labels = self.model_.schema.names, list(map(str, tables.column_names(X)))
+        if len(set(labels)) == len(labels) and set(labels) == set(names):
+            return tables.in_order(X, [labels.index(name) for name in names])
+        were_labels = not hasattr(self, "feature_names_in_") and names != _numbered(len(names))
+        are_labels = not all(isinstance(label, str) for label in tables.column_names(X))
+        if were_labels and are_labels and tables.column_names(X) != list(range(len(labels))):
+            missing, extra = sorted(set(names) - set(labels)), sorted(set(labels) - set(names))
+            told = f"{', '.join(missing) or 'none'} missing, {', '.join(extra) or 'none'} too many"
+            raise ValueError(f"columns of X should be those of fit: {told}.")
+        return X
 
     def _grown(self, table: _Table, kind: str = "", rival: float = -np.inf) -> tuple[Reticulum, History] | None:
         """The model of a table, and how it came about; None if its log evidence will not come near that of a rival.
@@ -329,6 +356,11 @@ class _Adaptive(_Estimator):
         basis = None
         is_large = schema.n_columns > _MOST_CORRELATED
         if (is_large or _is_wide(table.X, schema.n_columns)) and not table.family.uses_design:
+            if (gaps := schema.gaps(table.X)) is not None and len(gaps.sources) > _MOST_GAPS:
+                schema = replace(schema, averages_gaps=False)
+                rows = rows_in_memory(
+                    table.X, table.targets, table.family, table.weights, schema, threads=max(1, threads // at_once)
+                )
             rows, basis = rows.narrowed(_INFORMED if is_large else schema.n_columns)
         elif schema.n_columns <= _MOST_CORRELATED:
             schema = rows.sampled(_CORRELATED_ROWS).with_precision()
@@ -826,6 +858,16 @@ class PaperReticulumClassifier(_Classifier):
         return model, History(tuple(events), reason)
 
 
+def _check_labels(y: Any) -> None:
+    """Refuse class labels that are missing, where they are no plain numbers."""
+    dtype = getattr(y, "dtype", None)
+    is_plain = isinstance(dtype, np.dtype) and dtype.kind != "O"
+    if isinstance(y, list | tuple) or (dtype is not None and not is_plain):
+        gap = next((place for place, label in enumerate(y) if tables.is_gap(label)), None)
+        if gap is not None:
+            raise ValueError(f"Input y contains NaN: y[{gap}] is missing. Leave out rows whose class is not known.")
+
+
 def _checked_prior(given: Any, classes: np.ndarray) -> tuple[float, ...]:
     way_out = 'Give one positive number, one for each class in the order of classes_, or "auto".'
     if given is None or isinstance(given, bool | np.bool_):
@@ -882,7 +924,7 @@ def _check_size(y: Floats) -> None:
 def _target_units(y: Floats, weights: Floats) -> tuple[float, float]:
     """Mean and standard deviation of targets, their tails cut off as those of a feature are."""
     units = Schema.from_columns(y[:, None], weights, ("y",))
-    center, scale = float(units.center[0]), float(units.scale[0])
+    center, scale = float(units.center[0]), abs(float(units.scale[0]))
     if scale < 1 / _LARGEST_TARGET:
         raise ValueError(
             f"y varies by no more than {scale:.3g}, whose square would vanish. Multiply all targets by the same number."
@@ -1000,6 +1042,19 @@ def _check_raw_cells(table: _Table) -> None:
         )
 
 
+def _numbered(d: int) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(d))
+
+
+def _sign(column: Levels | None, cells: Floats, weights: Floats) -> Floats:
+    """Numbers (n,) that tell rows apart by a column: for levels, whatever they are called, how much each weighs."""
+    if column is None:
+        return np.where(np.isnan(cells), 0.0, cells)
+    is_there = column.places >= 0
+    sizes = np.bincount(column.places[is_there], weights[is_there], len(column.values))
+    return np.append(sizes, 0.0)[column.places]
+
+
 def _is_from_dtype(choice: Any) -> bool:
     return isinstance(choice, str) and choice == "from_dtype"
 
@@ -1041,7 +1096,7 @@ def _class_weights(given: Any, classes: np.ndarray, codes: Integers, weights: Fl
     return out
 
 
-def _checked_weights(sample_weight: Any, n: int) -> Floats:
+def _checked_weights(sample_weight: Any, n: int, name: str = "sample_weight") -> Floats:
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, Real):
@@ -1055,17 +1110,16 @@ def _checked_weights(sample_weight: Any, n: int) -> Floats:
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if len(bad):
         raise ValueError(
-            f"sample_weight must be finite and not negative; sample_weight[{bad[0]}] = {weights[bad[0]]}. "
-            "Use 0 to leave a row out."
+            f"{name} must be finite and not negative; {name}[{bad[0]}] = {weights[bad[0]]}. Use 0 to leave a row out."
         )
     total = float(weights.sum())
     if total > _LARGEST_TOTAL_WEIGHT:
         raise ValueError(
-            f"sample_weight sums to {total:.3g}, beyond what counts can resolve ({_LARGEST_TOTAL_WEIGHT:.0e}). "
+            f"{name} sums to {total:.3g}, beyond what counts can resolve ({_LARGEST_TOTAL_WEIGHT:.0e}). "
             "A weight counts rows: divide all weights by the same number."
         )
     if not weights.any():
-        raise ValueError("all sample_weight are zero: no row is left to learn from. Give some row a positive weight.")
+        raise ValueError(f"all {name} are zero: no row is left to learn from. Give some row a positive weight.")
     return weights
 
 

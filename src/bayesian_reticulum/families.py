@@ -339,7 +339,7 @@ class NormalLinear:
             assert design is not None
             width = self.n_slopes if self.basis is None else len(self.basis)
             if len(design) != 1 + width:
-                raise ValueError(f"{self!r} is linear in {width} features, but X has {len(design) - 1}.")
+                raise ValueError(f"{self!r} is linear in {width} columns, but X has {len(design) - 1}.")
             columns = self._columns(design)
         first, second = _upper_triangle(len(columns))
         statistics = np.empty((self.n_statistics, len(known)))

@@ -222,7 +222,7 @@ class Reticulum:
         ranked = np.argsort(-shares, kind="stable")
         named = [j for j in ranked[:_NAMED_FEATURES] if shares[j] > 0]
         # A column far from zero for its spread, as of years, needs more digits to bring out the same number.
-        offsets = np.abs(self.schema.center) / self.schema.scale
+        offsets = np.abs(self.schema.center / self.schema.scale)
         digits = np.log10(np.maximum(offsets, 1.0)).astype(int)
         terms = [f"{own[0]:.{4 + digits[named].max(initial=0)}g}"]
         for j in named:

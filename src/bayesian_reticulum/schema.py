@@ -6,6 +6,7 @@ spread and bounded, and which cells are missing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -94,20 +95,30 @@ class Category:
         return np.array([*each, np.nan])[places]
 
     @classmethod
-    def from_levels(cls, column: Levels, weights: Floats, targets: Floats) -> Category:
+    def from_levels(cls, column: Levels, weights: Floats, signs: Floats) -> Category:
         """Learn the levels of a column.
 
         A level is rare if it weighs less than 10 rows, or than the root of the weight of all rows, or if it is not
-        among the 63 that weigh most. Of levels that weigh the same the one with the larger mean of `targets` comes
-        first, so that what they are called does not matter.
+        among the 63 that weigh most. Of levels that weigh the same the one comes first whose rows have the larger mean
+        of the `signs` (n, s), the first of these in which they differ, so that what levels are called does not matter.
+        If there are but two, and they are numbers or bools, the larger comes last.
         """
         values, places = column
         is_there = places >= 0
         size = np.bincount(places[is_there], weights[is_there], len(values))
-        mean = np.bincount(places[is_there], (weights * targets)[is_there], len(values)) / np.maximum(size, 1e-300)
-        seen = [place for place in range(len(values)) if size[place] > 0]
+        seen = np.flatnonzero(size > 0).tolist()
         # Rounding of sums must not order levels that weigh the same.
-        seen.sort(key=lambda place: (-float(f"{size[place]:.9g}"), -float(f"{mean[place]:.9g}"), str(values[place])))
+        rounded = {place: float(f"{size[place]:.9g}") for place in seen}
+        ties = Counter(rounded.values())
+        own_signs: dict[int, tuple[float, ...]] = {}
+        for place in seen:
+            if ties[rounded[place]] > 1:
+                rows = np.flatnonzero(places == place)
+                means = weights[rows] @ signs[rows] / size[place]
+                own_signs[place] = tuple(float(f"{-mean:.9g}") for mean in means)
+        seen.sort(key=lambda place: (-rounded[place], own_signs.get(place, ()), str(values[place])))
+        if len(seen) == 2 and len(own_signs) == 2 and not isinstance(values[seen[0]], str):
+            seen.sort(key=lambda place: values[place])
         fewest = max(_FEWEST_ROWS, float(np.sqrt(weights.sum()))) * (1 - 1e-9)
         kept = [place for place in seen if size[place] >= fewest][:_MOST_LEVELS]
         rare = seen[len(kept) :]
@@ -168,7 +179,8 @@ class Schema:
         One name for each feature.
     center, scale : ndarray of shape (D,)
         Mean and standard deviation of each column, its tails cut off; scale is 1 for a constant column. Columns of one
-        category share a scale: the standard deviation of all of them together.
+        category share a scale: the standard deviation of all of them together. That of a number with two values, of
+        which the larger is more frequent, is negative: it counts as the same category would.
     low, high : ndarray of shape (D,)
         Cells beyond these are read as these, so that one wild cell cannot turn a split.
     source : ndarray of shape (D,), optional
@@ -180,6 +192,8 @@ class Schema:
     precision : ndarray of shape (D, D), optional
         Inverse of the covariance of the columns: how those of a missing cell follow from the others. Without it they do
         not.
+    averages_gaps : bool, default=True
+        Whether gates are averaged over what is missing, or just see it at its mean.
     """
 
     names: tuple[str, ...]
@@ -191,6 +205,7 @@ class Schema:
     code: Integers = None  # type: ignore[assignment]
     categories: tuple[Category | None, ...] = ()
     precision: Floats | None = None
+    averages_gaps: bool = True
 
     def __post_init__(self) -> None:
         for field in ("center", "scale", "low", "high"):
@@ -220,7 +235,7 @@ class Schema:
         names = []
         for source, code in zip(self.source.tolist(), self.code.tolist(), strict=True):
             name, category = self.names[source], self.categories[source]
-            if category is not None and code >= 0:
+            if category is not None and 0 <= code < category.n_codes:
                 name = f"{name}={category.labels[code]}"
             names.append(f"{name} is missing" if code == MISSING else name)
         return tuple(names)
@@ -350,7 +365,9 @@ class Schema:
         return self.n_columns == self.n_features and bool((self.code == NUMBER).all())
 
     def gaps(self, X: Any) -> Gaps | None:
-        """What missing cells of a table (n, d) could have been; None if there are none."""
+        """What missing cells of a table (n, d) could have been; None if there are none, or if it is not asked for."""
+        if not self.averages_gaps:
+            return None
         with np.errstate(invalid="ignore", over="ignore"):
             # A sum is a quick way to find out, and infinities, which it might find too, do no harm.
             sources = np.flatnonzero(np.isnan(np.asarray(X).sum(axis=0)))
@@ -445,6 +462,8 @@ def _column_units(cells: Floats, weights: Floats, margin: float) -> tuple[float,
     if spread < 1e-12:
         # Only rows of no weight differ.
         return middle + mean * half, 1.0, middle + mean * half, middle + mean * half
+    has_two_values = mean > 0 and bool((np.abs(np.abs(within) - 1) < 1e-12).all())
     with np.errstate(over="ignore"):
         reach = margin * spread * half
-        return middle + mean * half, spread * half, float(low - reach), float(high + reach)
+        scale = -spread * half if has_two_values else spread * half
+        return middle + mean * half, scale, float(low - reach), float(high + reach)

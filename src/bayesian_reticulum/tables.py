@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ class Numbers(NamedTuple):
     @property
     def levels(self) -> Levels:
         """The same as levels: whole numbers as such."""
+        if np.isinf(self.cells).any():
+            raise ValueError("infinity is no level of a category. Give it a name, or NaN.")
         values, places = np.unique(self.cells, return_inverse=True)
         is_gap = np.isnan(values)
         kept = [int(value) if value.is_integer() else value for value in values[~is_gap].tolist()]
@@ -66,13 +68,19 @@ def column_names(X: Any) -> list[Any]:
     return list(X.column_names if _library(X) == "pyarrow" else X.columns)
 
 
-def in_order(X: Any, names: Sequence[str]) -> Any:
-    """A data frame with its columns in the order of names, all of which it has."""
-    return X[list(names)] if _library(X) == "pandas" else X.select(list(names))
+def in_order(X: Any, places: Sequence[int]) -> Any:
+    """A data frame with its columns in another order."""
+    if _library(X) == "pandas":
+        return X.iloc[:, list(places)]
+    return X.select([column_names(X)[place] for place in places])
 
 
 def read(X: Any) -> Table | None:
     """Columns of a data frame or of an array of objects or text; None for all else, which is up to NumPy."""
+    if isinstance(X, getattr(sys.modules.get("polars"), "LazyFrame", ())):
+        raise TypeError("X is a LazyFrame of polars, which has no rows yet. Call collect() on it.")
+    if isinstance(X, getattr(sys.modules.get("pyarrow"), "RecordBatch", ())):
+        X = sys.modules["pyarrow"].Table.from_batches([X])
     library = _library(X)
     if library is not None:
         names = column_names(X)
@@ -83,13 +91,23 @@ def read(X: Any) -> Table | None:
         return Table(names, [_READERS[library](column, f"column {name!r}") for name, column in named], len(X))
     if hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
         return None
-    if isinstance(X, list | tuple) and _holds_text(X):
+    if isinstance(X, list | tuple) and _holds_objects(X):
         # NumPy would turn the numbers of a list into text, too.
         try:
             X = np.array(X, dtype=object)
         except ValueError:
             return None
-    if not isinstance(X, np.ndarray) or X.dtype.kind not in "OUST" or X.ndim != 2:
+    if not isinstance(X, np.ndarray) or (X.ndim != 2 and X.dtype.names is None):
+        return None
+    if X.dtype.names is not None:
+        raise TypeError(f"X is an array of records ({', '.join(X.dtype.names)}). Make a data frame of it.")
+    if X.dtype.kind in "mM":
+        raise _about_dates("X", str(X.dtype))
+    if isinstance(X, np.ma.MaskedArray):
+        cells = np.array(X.data, dtype=object)
+        cells[np.ma.getmaskarray(X)] = None
+        return read(cells)
+    if X.dtype.kind not in "OUST":
         return None
     columns = [_from_objects(X[:, j].tolist(), f"column {j}") for j in range(X.shape[1])]
     return Table(None, columns, len(X), is_text=X.dtype.kind != "O")
@@ -105,7 +123,7 @@ def chosen_categories(choice: Any, table: Table) -> list[bool]:
     columns, names = table.columns, table.names
     if choice is None or (isinstance(choice, str) and choice == "from_dtype"):
         for place, column in enumerate(columns):
-            if choice is None and isinstance(column, Levels) and not _are_bools(column.values):
+            if choice is None and _is_text(column):
                 raise ValueError(
                     f"{table.place(place)} holds text, such as {column.values[0]!r}, and categorical_features is None. "
                     'Convert it to numbers, or set categorical_features="from_dtype".'
@@ -125,12 +143,14 @@ def chosen_categories(choice: Any, table: Table) -> list[bool]:
         raise ValueError(f"categorical_features = {choice!r} is not a list. {way_out}") from error
     if chosen.size == 0:
         chosen = chosen.astype(np.int64)
+    elif chosen.dtype == object and _are_bools(chosen.tolist()):
+        chosen = chosen.astype(bool)
     if chosen.ndim != 1:
         raise ValueError(f"categorical_features must be a list; got {choice!r}. {way_out}")
     if chosen.dtype.kind == "b":
         if len(chosen) != len(columns):
             raise ValueError(f"categorical_features is a mask of {len(chosen)} columns, but X has {len(columns)}.")
-        return [bool(is_category) for is_category in chosen]
+        chosen = np.flatnonzero(chosen)
     out = [False] * len(columns)
     for item in chosen.tolist():
         if isinstance(item, str):
@@ -143,7 +163,7 @@ def chosen_categories(choice: Any, table: Table) -> list[bool]:
         else:
             raise ValueError(f"categorical_features holds {item!r}, but X has {len(columns)} columns. {way_out}")
     for place, column in enumerate(columns):
-        if not out[place] and isinstance(column, Levels) and not _are_bools(column.values):
+        if not out[place] and _is_text(column):
             raise ValueError(
                 f"{table.place(place)} holds text, such as {column.values[0]!r}, and is not among categorical_features."
             )
@@ -154,13 +174,17 @@ def as_numbers(column: Column, where: str) -> Floats:
     """Cells of a column that are numbers; of bools, 0 and 1."""
     if isinstance(column, Numbers):
         return column.cells
-    if _are_bools(column.values):
+    if not _is_text(column):
         return np.array([*map(float, column.values), np.nan])[column.places]
     raise ValueError(f"{where} holds text, such as {column.values[0]!r}, but numbers in fit. Convert it to numbers.")
 
 
 def _are_bools(values: Sequence[Any]) -> bool:
     return all(isinstance(value, bool | np.bool_) for value in values)
+
+
+def _is_text(column: Column) -> TypeGuard[Levels]:
+    return isinstance(column, Levels) and any(isinstance(value, str) for value in column.values)
 
 
 def _library(X: Any) -> str | None:
@@ -178,8 +202,11 @@ def _columns(X: Any, library: str) -> Iterable[Any]:
     return list(X.get_columns() if library == "polars" else X.columns)
 
 
-def _holds_text(X: Any) -> bool:
-    return any(isinstance(row, list | tuple | np.ndarray) and any(isinstance(cell, str) for cell in row) for row in X)
+def _holds_objects(X: Any) -> bool:
+    rows = (row for row in X if isinstance(row, list | tuple))
+    return any(
+        cell is not None and not isinstance(cell, Real | list | tuple | np.ndarray) for row in rows for cell in row
+    )
 
 
 def _from_pandas(column: Any, where: str) -> Column:
@@ -187,15 +214,17 @@ def _from_pandas(column: Any, where: str) -> Column:
 
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        _refuse_odd(dtype.categories.tolist(), where)
-        return Levels(dtype.categories.tolist(), column.cat.codes.to_numpy().astype(np.int64))
+        levels = _from_objects(dtype.categories.tolist(), where, as_levels=True)
+        assert isinstance(levels, Levels)
+        return Levels(levels.values, column.cat.codes.to_numpy().astype(np.int64))
+    if isinstance(dtype, pd.ArrowDtype):
+        return _from_pyarrow(column.array.__arrow_array__(), where)
     if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype) or dtype.kind in "mM":
         raise _about_dates(where, str(dtype))
     if pd.api.types.is_complex_dtype(dtype):
         raise _about_complex(where)
     if pd.api.types.is_bool_dtype(dtype) or not pd.api.types.is_numeric_dtype(dtype):
-        cells = column.astype(object)
-        return _from_objects(cells.where(cells.notna(), None).tolist(), where)
+        return _from_objects(column.astype(object).tolist(), where, as_levels=isinstance(dtype, pd.StringDtype))
     if isinstance(dtype, np.dtype):
         return Numbers(column.to_numpy(dtype=np.float64))
     return Numbers(column.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -209,7 +238,8 @@ def _from_polars(column: Any, where: str) -> Column:
         raise _about_dates(where, str(dtype))
     if dtype.is_numeric() or dtype == pl.Null:
         return Numbers(column.cast(pl.Float64).fill_null(float("nan")).to_numpy().copy())
-    return _from_objects(column.to_list(), where)
+    is_text = dtype == pl.String or dtype == pl.Categorical or dtype == pl.Enum
+    return _from_objects(column.to_list(), where, as_levels=is_text)
 
 
 def _from_pyarrow(column: Any, where: str) -> Column:
@@ -220,7 +250,8 @@ def _from_pyarrow(column: Any, where: str) -> Column:
         raise _about_dates(where, str(kind))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
         return Numbers(np.array(column.cast(pa.float64(), safe=False).to_pandas(), dtype=np.float64))
-    return _from_objects(column.to_pylist(), where)
+    is_text = pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return _from_objects(column.to_pylist(), where, as_levels=is_text)
 
 
 _READERS: dict[str, Callable[[Any, str], Column]] = {
@@ -230,35 +261,37 @@ _READERS: dict[str, Callable[[Any, str], Column]] = {
 }
 
 
-def _from_objects(cells: list[Any], where: str) -> Column:
-    """A column from Python objects: levels if they are text or bools, numbers if they are numbers."""
-    present = [cell for cell in cells if not _is_gap(cell)]
+def _from_objects(cells: list[Any], where: str, as_levels: bool = False) -> Column:
+    """A column from Python objects: numbers if they are numbers, levels if they are text or bools or are to be."""
+    present = [cell for cell in cells if not is_gap(cell)]
     kinds = {type(cell) for cell in present}
-    if all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_) for kind in kinds):
+    are_numbers = all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_) for kind in kinds)
+    if are_numbers and not as_levels:
         try:
-            return Numbers(np.array([np.nan if _is_gap(cell) else float(cell) for cell in cells], dtype=np.float64))
+            return Numbers(np.array([np.nan if is_gap(cell) else float(cell) for cell in cells], dtype=np.float64))
         except OverflowError as error:
             large = next(cell for cell in present if isinstance(cell, int) and abs(cell) > sys.float_info.max)
             raise ValueError(
                 f"{where} holds a whole number of {len(str(abs(large)))} digits in row {cells.index(large)}, which is "
                 "too large for a float. Scale the column, or give its logarithm."
             ) from error
-    is_text = [issubclass(kind, str | bytes) for kind in kinds]
-    is_bool = [issubclass(kind, bool | np.bool_) for kind in kinds]
-    if not all(is_text) and not all(is_bool):
+    is_one_kind = (all(issubclass(kind, one) for kind in kinds) for one in (str, bytes, bool | np.bool_))
+    if not are_numbers and not any(is_one_kind):
         _refuse_odd(present, where)
         kind = type(present[0])
-        other = next(place for place, cell in enumerate(cells) if not _is_gap(cell) and type(cell) is not kind)
-        first = next(place for place, cell in enumerate(cells) if not _is_gap(cell))
+        other = next(place for place, cell in enumerate(cells) if not is_gap(cell) and type(cell) is not kind)
+        first = next(place for place, cell in enumerate(cells) if not is_gap(cell))
         raise ValueError(
             f"{where} mixes types: {cells[first]!r} in row {first}, {cells[other]!r} in row {other}. Convert it to "
             "numbers, or to text for a category."
         )
     index: dict[Any, int] = {}
-    places = [-1 if _is_gap(cell) else index.setdefault(cell, len(index)) for cell in cells]
-    return Levels(
-        [value.decode() if isinstance(value, bytes) else value for value in index], np.array(places, dtype=np.int64)
-    )
+    places = [-1 if is_gap(cell) else index.setdefault(cell, len(index)) for cell in cells]
+    values = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in index]
+    endless = next((value for value in values if isinstance(value, float) and np.isinf(value)), None)
+    if endless is not None:
+        raise ValueError(f"{where} has the level {endless}, and infinity is no level. Give it a name, or NaN.")
+    return Levels(values, np.array(places, dtype=np.int64))
 
 
 def _refuse_odd(cells: Sequence[Any], where: str) -> None:
@@ -275,16 +308,19 @@ def _refuse_odd(cells: Sequence[Any], where: str) -> None:
             )
 
 
-def _is_gap(cell: Any) -> bool:
+def is_gap(cell: Any) -> bool:
     """None, NaN, NaT or pandas.NA."""
     if cell is None:
         return True
-    if isinstance(cell, str | bytes | bool):
+    if isinstance(cell, str | bytes | bool | np.ndarray):
         return False
     if isinstance(cell, float):
         return cell != cell
     try:
         return bool(cell != cell)
+    except ArithmeticError:
+        # A signalling NaN.
+        return True
     except (TypeError, ValueError):
         # What will not say whether it equals itself is pandas.NA, or no cell at all.
         return type(cell).__name__ == "NAType"
