@@ -295,6 +295,11 @@ class OneColumn(NormalLinear):
         return super().residuals(design, targets, statistics)[:, :1]
 
 
+class Undaunted(NormalLinear):
+    def predictive(self, statistics, membership, design, spread=None):
+        return super().predictive(statistics, membership, design)
+
+
 class Losing(NormalLinear):
     def slope_gains(self, statistics):
         return super().slope_gains(statistics) - 1.0
@@ -350,6 +355,7 @@ MUTANTS = [
     (Stubborn(), "uncertainty of a leaf falls with rows", "leaf part: expected less than half of"),
     (Poetic(CLASSES), "a description is one line", r"found 'y0\\ny1'"),
     (OneColumn(1), "residuals are means and variances", r"expected shape \(6, 2\), found \(6, 1\)"),
+    (Undaunted(1), "what is missing adds to the spread", "variance of the predictive"),
     (Losing(1), "slope gains are not negative", "expected finite numbers from 0 on"),
     (BadScan(1), "the scan family keeps the laws", "scan_family breaks the law 'expected parameters are the gradient"),
     (ChangedByCopying(CLASSES), "copies are the same", "log evidence of a copy"),

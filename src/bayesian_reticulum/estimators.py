@@ -143,8 +143,9 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Numbers, none of them infinite. `ReticulumClassifier` and `ReticulumRegressor` take categories and missing
-            cells, too; `PaperReticulumClassifier`, as its method, takes neither.
+            Numbers, none of them infinite. `ReticulumClassifier` and `ReticulumRegressor` take data frames of pandas,
+            polars and pyarrow with categories and missing cells (NaN, None, NA), too, as `categorical_features` tells;
+            `PaperReticulumClassifier`, as its method, takes neither.
         y : array-like of shape (n_samples,)
             Class labels for a classifier, finite numbers for a regressor.
         sample_weight : array-like of shape (n_samples,), optional
@@ -185,12 +186,23 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def membership(self, X: Any) -> Floats:
-        """Probability of each row to belong to each leaf, shape (n_samples, n_leaves_); rows sum to one."""
+        """Probability of each row to belong to each leaf, shape (n_samples, n_leaves_); rows sum to one.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            A table like that of `fit`; columns of a data frame may come in another order.
+        """
         X = self._checked_rows(X)
         return self.model_.membership(X, self._threads())
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """How uncertain the target of each row is, and why: noise, too few rows in a leaf, or which leaf.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            A table like that of `fit`.
 
         Returns
         -------
@@ -234,17 +246,35 @@ class _Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         return self._grow(_Table(X, codes, weights, family, cells.names, tuple(map(str, classes)), categories))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class for each row, shape (n_samples, n_classes), in the order of `classes_`."""
+        """Probability of each class for each row, shape (n_samples, n_classes), in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            A table like that of `fit`.
+        """
         X = self._checked_rows(X)
         return self.model_.predict_mean(X, self._threads())
 
     def predict(self, X: Any) -> np.ndarray:
-        """Most probable class for each row, shape (n_samples,)."""
+        """Most probable class for each row, shape (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            A table like that of `fit`.
+        """
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
     def predict_distribution(self, X: Any) -> ClassDistribution:
-        """Distribution of the class of each row, with its `pmf`, `cdf`, `quantile`, `interval` and `sample`."""
+        """Distribution of the class of each row, with its `pmf`, `cdf`, `quantile`, `interval` and `sample`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            A table like that of `fit`.
+        """
         return ClassDistribution(self.classes_, self.predict_proba(X))
 
 
@@ -702,7 +732,13 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
         return mean, np.sqrt(self.model_.predict_uncertainty(X).total)
 
     def predict_distribution(self, X: Any) -> Mixture:
-        """Distribution of the target of each row: `pdf`, `cdf`, `quantile`, `interval`, `sample` and more."""
+        """Distribution of the target of each row: `pdf`, `cdf`, `quantile`, `interval`, `sample` and more.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            A table like that of `fit`.
+        """
         X = self._checked_rows(X)
         distribution = self.model_.predict_distribution(X)
         assert isinstance(distribution, Mixture)

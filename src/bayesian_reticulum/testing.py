@@ -527,6 +527,27 @@ def residuals_are_means_and_variances(case: Case, rng: np.random.Generator) -> N
         _agree(with_variance, alone, "statistics of residuals without variance", "row_statistics of scan_family")
 
 
+def what_is_missing_adds_to_the_spread(case: Case, rng: np.random.Generator) -> None:
+    """Predictions of rows in which features are missing are wider, by what slopes make of these (linear families)."""
+    if not case.family.uses_design:
+        return
+    family, leaves = cast("LinearFamily", case.family), case.leaves(rng)
+    design, _, _ = case.rows(rng, 6)
+    membership = rng.dirichlet(np.ones(len(leaves)), size=6).T
+    whole = family.uncertainty(leaves, membership, design)
+    for share in (0.0, 0.5):
+
+        def spread(slopes: Floats, share: float = share) -> Floats:
+            return np.asarray((share * slopes**2).sum(axis=-1)[..., None] * np.ones(6))
+
+        parts = family.uncertainty(leaves, membership, design, spread)
+        for name in ("aleatoric", "leaf") if share else ("aleatoric", "leaf", "routing"):
+            _agree(getattr(parts, name), getattr(whole, name), f"{name} uncertainty", "uncertainty with spread")
+        _hold(np.all(parts.routing >= whole.routing), "expected more routing uncertainty", "uncertainty with spread")
+        deviation = cast("Mixture", family.predictive(leaves, membership, design, spread)).std
+        _agree(deviation**2, parts.total, "variance of the predictive", "predictive with spread")
+
+
 def slope_gains_are_not_negative(case: Case, rng: np.random.Generator) -> None:
     """Importances are shares of them (linear families)."""
     if not case.family.uses_design:
@@ -606,6 +627,7 @@ LAWS: tuple[Law, ...] = (
     bounds_are_in_order,
     a_description_is_one_line,
     residuals_are_means_and_variances,
+    what_is_missing_adds_to_the_spread,
     slope_gains_are_not_negative,
     the_scan_family_keeps_the_laws,
     copies_are_the_same,
