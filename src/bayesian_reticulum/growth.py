@@ -61,8 +61,8 @@ _SAMPLE_PATIENCE = 4
 _GAIN_OF_ROUND = 2e-2
 # Nats for each of many rows that are not worth another pass.
 _NEGLIGIBLE_GAIN = 2e-6
-# With more rows than this, what rounds have found is not searched leaf by leaf again: each attempt reads all rows.
-_LEAF_BY_LEAF = 65536
+# With more rows or cells than this, what rounds have found is not searched leaf by leaf again: each attempt reads all.
+_LEAF_BY_LEAF, _CELLS_LEAF_BY_LEAF = 65536, 1 << 21
 # Slope by which the two halves of a bent split are turned away from it.
 _TURN = 0.35
 # Effective number of rows that a boundary needs to be bent: one in the grey zone counts for up to a quarter.
@@ -210,7 +210,7 @@ def iterate_growth(
                 )
                 gain = 0.0 if challenger is None else challenger.log_evidence - incumbent.log_evidence
                 expanding = gain > _GAIN_OF_ROUND * part.n_rows
-            elif level > 0 and part.n_rows > _LEAF_BY_LEAF:
+            elif level > 0 and _is_too_large_for_single_leaves(part):
                 break
             else:
                 site = _next_site(part, incumbent, policy, tried)
@@ -233,6 +233,10 @@ def iterate_growth(
     polished = _polished(part, incumbent)
     yield GrowthEvent(attempt, "polished", None, polished.tree, polished.log_evidence)
     return polished, reason
+
+
+def _is_too_large_for_single_leaves(rows: Rows) -> bool:
+    return rows.n_rows > _LEAF_BY_LEAF or rows.n_rows * (rows.n_features + 1) > _CELLS_LEAF_BY_LEAF
 
 
 def _samples(rows: Rows) -> Iterator[Rows]:

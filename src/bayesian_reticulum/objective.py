@@ -35,7 +35,7 @@ _NEAR = 1.0
 # Passes for which an information matrix serves while far, longer where it is wide and so costs most of the time, and
 # may serve once near.
 _SHORT_SERVICE, _SHORT_WIDE_SERVICE, _LONG_SERVICE, _FOR_EVER = 2, 4, 8, 1 << 30
-_WIDE = 32
+_WIDE = 48
 # Damping after a first step that lowered the bound, in units of the mean diagonal of complete-data information and
 # prior. Each further one raises it by the factor, up to where steps come to nothing, and each that raises the bound
 # lowers it, down to where it is left out.

@@ -26,7 +26,7 @@ constexpr double kPrecisionPrior = 0.02;
 constexpr double kLeastPrecision = 1e-6, kLargestPrecision = 1e3;
 constexpr double kNear = 1.0;
 constexpr int kShortService = 2, kShortWideService = 4, kLongService = 8, kForEver = std::numeric_limits<int>::max();
-constexpr int kWide = 32;
+constexpr int kWide = 48;
 constexpr double kLeastDamping = 1e-4, kFirstDamping = 1e-2, kMostDamping = 1e6, kDampingFactor = 10.0;
 constexpr double kCaution = 0.2;
 constexpr double kSamePrecision = 0.02;
