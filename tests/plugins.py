@@ -210,6 +210,23 @@ def draw_table(rng: np.random.Generator, n: int, n_columns: int, kind: str) -> t
 TABLES = ["numbers", "gaps", "all sorts"]
 
 
+def mixed_frame(n: int = 240, seed: int = 0, gaps: float = 0.15) -> tuple[Any, Integers]:
+    """Ages, incomes, cities of uneven size and whether one smokes, all of which matter; some cells are missing."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    city = rng.choice(["Oslo", "Rome", "Wien", "Bern"], size=n, p=[0.45, 0.3, 0.15, 0.1])
+    age, smokes = rng.normal(40, 12, size=n).round(), rng.uniform(size=n) < 0.3
+    income = 1000 + 40 * age + rng.normal(0, 300, size=n)
+    activation = 0.1 * (age - 40) + 1.5 * smokes + np.select([city == "Rome", city == "Bern"], [2.0, -2.0], 0.0)
+    y = (rng.uniform(size=n) < 1 / (1 + np.exp(-2 * activation))).astype(int)
+    frame = pd.DataFrame({"age": age, "income": income, "city": city, "smokes": smokes})
+    missing = rng.uniform(size=frame.shape) < gaps
+    # A column of bools has no place for gaps.
+    missing[:, 3] = False
+    return frame.mask(pd.DataFrame(missing, columns=frame.columns)).astype({"smokes": bool}), y
+
+
 def hyperplanes(n_features: int) -> st.SearchStrategy[list[float]]:
     """Offset and slopes of one split."""
     return st.lists(st.floats(-5, 5), min_size=n_features + 1, max_size=n_features + 1)

@@ -18,24 +18,9 @@ from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, Re
 from bayesian_reticulum.rows import gates, softening
 from bayesian_reticulum.schema import Category, Schema
 from bayesian_reticulum.tables import Levels, Numbers, read
-from plugins import needs_compiled
+from plugins import mixed_frame, needs_compiled
 
 few = settings(max_examples=8, deadline=None)
-
-
-def mixed_frame(n=240, seed=0, gaps=0.15):
-    """Ages, incomes, cities of uneven size and whether one smokes, all of which matter; some cells are missing."""
-    rng = np.random.default_rng(seed)
-    city = rng.choice(["Oslo", "Rome", "Wien", "Bern"], size=n, p=[0.45, 0.3, 0.15, 0.1])
-    age, smokes = rng.normal(40, 12, size=n).round(), rng.uniform(size=n) < 0.3
-    income = 1000 + 40 * age + rng.normal(0, 300, size=n)
-    activation = 0.1 * (age - 40) + 1.5 * smokes + np.select([city == "Rome", city == "Bern"], [2.0, -2.0], 0.0)
-    y = (rng.uniform(size=n) < 1 / (1 + np.exp(-2 * activation))).astype(int)
-    frame = pd.DataFrame({"age": age, "income": income, "city": city, "smokes": smokes})
-    missing = rng.uniform(size=frame.shape) < gaps
-    # A column of bools has no place for gaps.
-    missing[:, 3] = False
-    return frame.mask(pd.DataFrame(missing, columns=frame.columns)).astype({"smokes": bool}), y
 
 
 def fitted(X, y, **parameters):

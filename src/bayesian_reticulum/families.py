@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, entr, gammaln
+from scipy.special import betaincinv, digamma, entr, gammaln
 
 from .distributions import ClassDistribution, Mixture, StudentT
 from .tree import Floats, Integers, frozen, refreeze
@@ -197,6 +197,13 @@ class DirichletCategorical:
         """Posterior mean of the class probabilities (paper, the leaf probabilities)."""
         counts = np.asarray(self.prior) + statistics
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+
+    def mean_interval(self, statistics: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+        """Posterior mean and central interval of the probability of each class in a leaf (k,): Beta distributions."""
+        counts = np.asarray(self.prior) + statistics
+        others = np.maximum(counts.sum() - counts, np.finfo(float).tiny)
+        low, high = (betaincinv(counts, others, tail) for tail in (0.5 - level / 2, 0.5 + level / 2))
+        return self.probabilities(statistics), np.asarray(low), np.asarray(high)
 
     def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
         """Counts are not negative."""
@@ -445,6 +452,24 @@ class NormalLinear:
             squared = squared + (1.0 - 2.0 / dof) * spread(self._slopes(posterior.mean[leaf, precision, 1:]))
         components = StudentT(dof, self.center + self.scale * location, self.scale * np.sqrt(squared))
         return Mixture(weight[:, None] * membership[leaf], components)
+
+    def mean_interval(self, statistics: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+        """Posterior mean and central interval of the mean of the target in a leaf (k,), at the centre of its rows.
+
+        A leaf that is linear in features has a Student's t for each slope precision, and their mixture here.
+        """
+        posterior = self._posterior(statistics)
+        count = max(float(self.counts(statistics)), np.finfo(float).tiny)
+        place = np.append(1.0, posterior.sums / count)
+        scale = np.sqrt(posterior.rate / posterior.shape * ((posterior.covariance @ place) @ place))[:, None]
+        components = StudentT(
+            np.full((len(scale), 1), 2.0 * posterior.shape),
+            self.center + self.scale * (posterior.mean @ place)[:, None],
+            self.scale * scale,
+        )
+        mixture = Mixture(posterior.weight[:, None], components)
+        low, high = mixture.interval(level)
+        return np.asarray(mixture.mean), low, high
 
     def uncertainty(
         self, statistics: Floats, membership: Floats, design: Floats, spread: Spread | None = None

@@ -96,7 +96,7 @@ class Reticulum:
         log_evidence = self.family.log_evidence
         left, right = ((sides == side).astype(np.float64) @ self.statistics for side in (1, -1))
         gains = np.maximum(log_evidence(left) + log_evidence(right) - log_evidence(left + right), 0.0)
-        importances = gains @ self._shares
+        importances = gains @ self.shares
         if self.family.uses_design:
             importances = importances + cast("LinearFamily", self.family).slope_gains(self.statistics).sum(axis=0)
         importances = self.schema.by_feature(importances)
@@ -104,7 +104,7 @@ class Reticulum:
         return frozen(importances / total if total > 0 else importances)
 
     @cached_property
-    def _shares(self) -> Floats:
+    def shares(self) -> Floats:
         """Share of each column in each split, shape (m, D)."""
         slopes = np.abs(self.tree.hyperplanes[:, 1:])
         return frozen(slopes / np.maximum(slopes.sum(axis=1, keepdims=True), np.finfo(float).tiny))

@@ -1,0 +1,482 @@
+"""A fitted tree, and what it says of a row, as plain data for people and programs.
+
+Everything here is read off a fitted estimator; nothing is fitted again. All results are frozen dataclasses with a
+`to_dict` of plain Python numbers, text and lists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from .families import DirichletCategorical, NormalLinear
+from .history import Candidate
+from .model import Reticulum
+from .rows import gates, softening
+from .tree import Floats, frozen, refreeze
+
+# A gate goes from 10% to 90% over this much activation.
+_TRANSITION = 2 * np.log(9.0)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {key: _plain(own) for key, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(own) for own in value]
+    return value
+
+
+class _Card:
+    """What all cards can do."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain Python data, ready for JSON."""
+        out: dict[str, Any] = _plain(asdict(self))  # type: ignore[call-overload]
+        return out
+
+
+@dataclass(frozen=True)
+class Contribution(_Card):
+    """What one column adds to the activation of a split.
+
+    Attributes
+    ----------
+    name : str
+        The feature, "feature=level" or "feature is missing".
+    slope : float
+        By how much the activation rises with one unit of the column, in the units of the table.
+    share : float
+        Size of its standardised slope, as a share of those of all columns.
+    """
+
+    name: str
+    slope: float
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class NodeCard(_Card):
+    """A split in polar form, in the units of the table.
+
+    A row x goes left with probability sigmoid(stiffness * (cos(angles) · x - offset)), its cells read within the limits
+    of the schema.
+
+    Attributes
+    ----------
+    split : int
+        Its place in the tree.
+    parent : int or None
+        The split above; None for the root.
+    side : {"left", "right"} or None
+        On which side of the parent it lies.
+    stiffness : float
+        Length of the slopes: how hard the split is.
+    offset : float
+        Distance of the hyperplane from the origin along its normal.
+    angles : ndarray of shape (D,)
+        Angle of the normal to the axis of each column, in radians.
+    transition_width : float
+        Distance along the normal over which the gate goes from 10% to 90%, in the units of the table.
+    standardised_width : float
+        The same in standard deviations.
+    contributions : tuple of Contribution
+        All columns, those that count most first.
+    grey_share : float
+        Share of the rows at the split whose gate is between 0.1 and 0.9.
+    log_bayes_factor : float
+        Log evidence that the tree would lose without the split.
+    price : float
+        Log evidence that its hyperplane costs.
+    """
+
+    split: int
+    parent: int | None
+    side: str | None
+    stiffness: float
+    offset: float
+    angles: Floats
+    transition_width: float
+    standardised_width: float
+    contributions: tuple[Contribution, ...]
+    grey_share: float
+    log_bayes_factor: float
+    price: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "angles", frozen(self.angles))
+
+    __setstate__ = refreeze
+
+
+@dataclass(frozen=True, eq=False)
+class LeafCard(_Card):
+    """What a leaf has learned.
+
+    Attributes
+    ----------
+    leaf : int
+        Its place, from left to right.
+    parent : int or None
+        The split above; None if the tree is one leaf.
+    side : {"left", "right"} or None
+    count : float
+        Effective number of rows in it.
+    share : float
+        That number as a share of all rows.
+    names : tuple of str
+        Classes, or the name of the target.
+    mean : ndarray of shape (len(names),)
+        Posterior mean of the probability of each class, or of the mean of the target at the centre of the leaf's rows.
+    low, high : ndarray of shape (len(names),)
+        Credible interval of what `mean` is the mean of; NaN where the family does not tell.
+    level : float
+        Probability of each interval.
+    """
+
+    leaf: int
+    parent: int | None
+    side: str | None
+    count: float
+    share: float
+    names: tuple[str, ...]
+    mean: Floats
+    low: Floats
+    high: Floats
+    level: float
+
+    def __post_init__(self) -> None:
+        for field in ("mean", "low", "high"):
+            object.__setattr__(self, field, frozen(getattr(self, field)))
+
+    __setstate__ = refreeze
+
+
+@dataclass(frozen=True)
+class Decision(_Card):
+    """What one split makes of one row.
+
+    Attributes
+    ----------
+    split : int
+    reach : float
+        Probability that the row comes to the split.
+    probability_left : float
+        Its gate, averaged over what is missing.
+    activation : float
+        The sum of `baseline` and all contributions.
+    softening : float
+        Factor of the activation, below 1 where features are missing: the gate is sigmoid(softening * activation).
+    baseline : float
+        Activation of the average row.
+    contributions : dict of str to float
+        What each feature adds to it; a category with all its columns, a missing feature at its mean given the others.
+    """
+
+    split: int
+    reach: float
+    probability_left: float
+    activation: float
+    softening: float
+    baseline: float
+    contributions: dict[str, float]
+
+
+@dataclass(frozen=True)
+class RowExplanation(_Card):
+    """Why a row is predicted as it is.
+
+    Attributes
+    ----------
+    prediction : dict of str to float
+        Probability of each class, or the mean of the target.
+    leaves : tuple of float
+        Probability of the row to belong to each leaf, from left to right.
+    decisions : tuple of Decision
+        One for each split, those that matter most for this row first: by how far the prediction would move, times its
+        reach, if the row went left for certain instead of right.
+    uncertainty : dict of str to float
+        Total, aleatoric, leaf and routing uncertainty.
+    """
+
+    prediction: dict[str, float]
+    leaves: tuple[float, ...]
+    decisions: tuple[Decision, ...]
+    uncertainty: dict[str, float]
+
+
+@dataclass(frozen=True)
+class LedgerEntry(_Card):
+    """One attempt of growth, or a step that is none.
+
+    Attributes
+    ----------
+    attempt : int
+    what : {"start", "kept", "rejected", "polished"}
+        Whether the tree that growth went on with changed; "start" where it was fitted to (more) rows.
+    gain : float
+        Change of the log evidence.
+    log_evidence : float
+        After the attempt.
+    n_splits : int
+        After the attempt.
+    candidates : tuple of Candidate
+        All that was tried, with the reason why it was kept or not.
+    """
+
+    attempt: int
+    what: str
+    gain: float
+    log_evidence: float
+    n_splits: int
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True)
+class Ledger(_Card):
+    """Every attempt of a growth, what it gained, and why growth stopped.
+
+    The first entry is worth its log evidence; with the gains of all others that is the log evidence of the model.
+    """
+
+    entries: tuple[LedgerEntry, ...]
+    stopping_reason: str
+
+    @property
+    def total(self) -> float:
+        """The first log evidence and all gains after it."""
+        return self.entries[0].log_evidence + sum(entry.gain for entry in self.entries[1:])
+
+    def __str__(self) -> str:
+        lines = ["attempt  what      splits  log evidence      gain  tried"]
+        for entry in self.entries:
+            tried = ", ".join(f"{own.kind}: {own.reason}" for own in entry.candidates)
+            lines.append(
+                f"{entry.attempt:7d}  {entry.what:<8}  {entry.n_splits:6d}  {entry.log_evidence:12.2f}"
+                f"  {entry.gain:8.2f}  {tried}".rstrip()
+            )
+        return "\n".join([*lines, f"stopped: {self.stopping_reason}"])
+
+
+def node_cards(estimator: Any) -> tuple[NodeCard, ...]:
+    """A card for each split of a fitted estimator.
+
+    Examples
+    --------
+    >>> from bayesian_reticulum import ReticulumClassifier
+    >>> from bayesian_reticulum.datasets import make_cross
+    >>> from bayesian_reticulum.explain import node_cards
+    >>> X, y, _ = make_cross(400, random_state=0)
+    >>> cards = node_cards(ReticulumClassifier(random_state=0).fit(X, y))
+    >>> len(cards), cards[1].parent, cards[1].side
+    (3, 0, 'left')
+    """
+    model = _model_of(estimator)
+    names, shares = model.schema.column_names, model.shares
+    cards = []
+    for split, (own, parent) in enumerate(zip(model.hyperplanes, _parents(model)[0], strict=True)):
+        slopes = own[1:]
+        stiffness = float(np.linalg.norm(slopes))
+        direction = slopes / stiffness if stiffness > 0 else np.zeros(len(slopes))
+        order = np.argsort(-shares[split], kind="stable")
+        contributions = tuple(Contribution(names[j], float(slopes[j]), float(shares[split, j])) for j in order)
+        cards.append(
+            NodeCard(
+                split,
+                *parent,
+                stiffness,
+                float(-own[0] / stiffness) if stiffness > 0 else 0.0,
+                np.arccos(np.clip(direction, -1, 1)),
+                float(_TRANSITION / stiffness) if stiffness > 0 else float("inf"),
+                float(model.transition_widths[split]),
+                contributions,
+                float(model.grey_shares[split]),
+                float(model.log_bayes_factors[split]),
+                float(model.prices[split]),
+            )
+        )
+    return tuple(cards)
+
+
+def leaf_cards(estimator: Any, level: float = 0.9) -> tuple[LeafCard, ...]:
+    """A card for each leaf of a fitted estimator, with credible intervals of a level.
+
+    Examples
+    --------
+    >>> from bayesian_reticulum import ReticulumClassifier
+    >>> from bayesian_reticulum.datasets import make_cross
+    >>> from bayesian_reticulum.explain import leaf_cards
+    >>> X, y, _ = make_cross(400, random_state=0)
+    >>> cards = leaf_cards(ReticulumClassifier(random_state=0).fit(X, y))
+    >>> round(sum(card.share for card in cards), 6), bool((cards[0].low < cards[0].mean).all())
+    (1.0, True)
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be a number between 0 and 1; got {level!r}.")
+    model = _model_of(estimator)
+    counts = model.family.counts(model.statistics)
+    total = max(float(counts.sum()), np.finfo(float).tiny)
+    cards = []
+    for leaf, parent in enumerate(_parents(model)[1]):
+        mean, low, high = _leaf_interval(model, leaf, level)
+        count = float(counts[leaf])
+        cards.append(LeafCard(leaf, *parent, count, count / total, model.targets, mean, low, high, float(level)))
+    return tuple(cards)
+
+
+def explain_rows(estimator: Any, X: Any) -> tuple[RowExplanation, ...]:
+    """Why each row of a table is predicted as it is.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like or data frame of shape (n_samples, n_features)
+        A table like that of `fit`.
+
+    Examples
+    --------
+    >>> from bayesian_reticulum import ReticulumClassifier
+    >>> from bayesian_reticulum.datasets import make_cross
+    >>> from bayesian_reticulum.explain import explain_rows
+    >>> X, y, _ = make_cross(400, random_state=0)
+    >>> why = explain_rows(ReticulumClassifier(random_state=0).fit(X, y), [[1.0, -1.0]])[0]
+    >>> decision = why.decisions[0]
+    >>> bool(abs(decision.baseline + sum(decision.contributions.values()) - decision.activation) < 1e-9)
+    True
+    """
+    model = _model_of(estimator)
+    cells = estimator._checked_rows(X)
+    tree, schema = model.tree, model.schema
+    gaps, hyperplanes = schema.gaps(cells), tree.hyperplanes[None]
+    design, left_open = schema.filled(cells, gaps)
+    soft = None if gaps is None or left_open is None else softening(gaps, hyperplanes, left_open)
+    found = gates(hyperplanes, tree.shape, design, soft)
+    membership = np.exp(found.log_membership[0])
+    reach = (tree.shape.sides != 0).astype(np.float64) @ membership
+    means = model.family.predictive_mean(model.statistics, membership, design)
+    parts = model.predict_uncertainty(cells)
+    out = []
+    for row in range(len(cells)):
+        decisions = []
+        for split, hyperplane in enumerate(tree.hyperplanes):
+            added = schema.by_feature(hyperplane[1:] * design[1:, row])
+            factor = 1.0 if soft is None else float(soft[0, split, row])
+            decisions.append(
+                Decision(
+                    split,
+                    float(reach[split, row]),
+                    float(found.gate[0, split, row]),
+                    float(found.activation[0, split, row]) / factor,
+                    factor,
+                    float(hyperplane[0]),
+                    dict(zip(schema.names, added.tolist(), strict=True)),
+                )
+            )
+        moves = _moves(model, membership[:, row], design[:, row : row + 1])
+        order = np.argsort(-np.round(reach[:, row] * moves, 12), kind="stable")
+        prediction = np.atleast_1d(means[row])
+        uncertainty = {name: float(getattr(parts, name)[row]) for name in ("total", "aleatoric", "leaf", "routing")}
+        out.append(
+            RowExplanation(
+                dict(zip(model.targets, prediction.tolist(), strict=True)),
+                tuple(membership[:, row].tolist()),
+                tuple(decisions[split] for split in order),
+                uncertainty,
+            )
+        )
+    return tuple(out)
+
+
+def evidence_ledger(estimator: Any) -> Ledger:
+    """Every attempt of the growth of a fitted estimator, what it gained, and why growth stopped.
+
+    Examples
+    --------
+    >>> from bayesian_reticulum import ReticulumClassifier
+    >>> from bayesian_reticulum.datasets import make_cross
+    >>> from bayesian_reticulum.explain import evidence_ledger
+    >>> X, y, _ = make_cross(400, random_state=0)
+    >>> clf = ReticulumClassifier(random_state=0).fit(X, y)
+    >>> ledger = evidence_ledger(clf)
+    >>> bool(abs(ledger.total - clf.log_evidence_) < 1e-6), ledger.stopping_reason
+    (True, 'no_gain')
+    """
+    _model_of(estimator)
+    entries: list[LedgerEntry] = []
+    for event in estimator.history_:
+        if event.phase in ("start", "kept", "rejected", "polished"):
+            before = entries[-1].log_evidence if entries else event.log_evidence
+            entries.append(
+                LedgerEntry(
+                    event.attempt,
+                    event.phase,
+                    float(event.log_evidence - before),
+                    float(event.log_evidence),
+                    event.tree.n_splits,
+                    event.candidates,
+                )
+            )
+    return Ledger(tuple(entries), estimator.stopping_reason_)
+
+
+def _model_of(estimator: Any) -> Reticulum:
+    model = getattr(estimator, "model_", None)
+    if not isinstance(model, Reticulum):
+        raise ValueError(f"{type(estimator).__name__} is not a fitted reticulum. Call fit first.")
+    return model
+
+
+def _parents(model: Reticulum) -> tuple[list[tuple[int | None, str | None]], ...]:
+    """For each split, and for each leaf, the split above it and the side on which it lies."""
+    nobody: tuple[int | None, str | None] = (None, None)
+    splits, leaves = [nobody] * model.tree.n_splits, [nobody] * model.tree.n_leaves
+    for parent, pair in enumerate(model.tree.children.tolist()):
+        for child, side in zip(pair, ("left", "right"), strict=True):
+            (splits if child >= 0 else leaves)[child if child >= 0 else ~child] = parent, side
+    return splits, leaves
+
+
+def _leaf_interval(model: Reticulum, leaf: int, level: float) -> tuple[Floats, Floats, Floats]:
+    """Mean and credible interval of what a leaf says of its targets."""
+    family, statistics = model.family, model.statistics[leaf]
+    if isinstance(family, DirichletCategorical | NormalLinear):
+        return family.mean_interval(statistics, level)
+    mean = np.atleast_1d(family.predictive_mean(statistics[None], np.ones((1, 1)), np.ones((1, 1))))
+    unknown = np.full(mean.shape, np.nan)
+    return mean, unknown, unknown
+
+
+def _moves(model: Reticulum, membership: Floats, design: Floats) -> Floats:
+    """How far a prediction differs between the two sides of each split, (m,), mixed by memberships (leaves,) there."""
+    sides = model.tree.shape.sides
+    out = np.zeros(model.tree.n_splits)
+    for split, own in enumerate(sides):
+        ends = []
+        for side in (1, -1):
+            below = np.where(own == side, membership, 0.0)
+            total = below.sum()
+            below = below / total if total > 0 else (own == side) / max((own == side).sum(), 1)
+            ends.append(np.atleast_1d(model.family.predictive_mean(model.statistics, below[:, None], design)[0]))
+        out[split] = np.abs(ends[0] - ends[1]).max()
+    return out
+
+
+__all__ = [
+    "Contribution",
+    "Decision",
+    "LeafCard",
+    "Ledger",
+    "LedgerEntry",
+    "NodeCard",
+    "RowExplanation",
+    "evidence_ledger",
+    "explain_rows",
+    "leaf_cards",
+    "node_cards",
+]

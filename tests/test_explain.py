@@ -1,0 +1,155 @@
+"""What is told of a tree is exact: cards reproduce gates, contributions add up, ledgers total the evidence."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from scipy.stats import beta
+from scipy.stats import t as student
+
+from bayesian_reticulum import DirichletCategorical, NormalLinear, ReticulumClassifier, ReticulumRegressor
+from bayesian_reticulum.explain import evidence_ledger, explain_rows, leaf_cards, node_cards
+from plugins import GammaPoisson, mixed_frame
+
+FITTED = {
+    "classes": lambda frame, y: ReticulumClassifier(random_state=0, patience=2).fit(frame, np.where(y, "ill", "well")),
+    "numbers": lambda frame, y: ReticulumRegressor(random_state=0, patience=2).fit(frame, y + 0.1 * frame["income"]),
+    "constants": lambda frame, y: ReticulumRegressor(leaf="constant", random_state=0, patience=2).fit(
+        frame, y + 0.1 * frame["income"]
+    ),
+    "one leaf": lambda frame, y: ReticulumClassifier(max_splits=0).fit(frame, y),
+    "one class": lambda frame, y: ReticulumClassifier().fit(frame, np.ones(len(y))),
+}
+
+
+@pytest.fixture(scope="module", params=FITTED)
+def fitted(request):
+    frame, y = mixed_frame(300)
+    frame["income"] = frame["income"].fillna(2500.0)
+    return FITTED[request.param](frame, y), frame
+
+
+def test_a_node_card_reproduces_the_gate(fitted):
+    model, frame = fitted
+    whole = frame.dropna()
+    schema = model.model_.schema
+    cells = model._checked_rows(whole)
+    # Columns as they come, within their limits.
+    columns = schema.design(cells)[1:].T * schema.scale + schema.center
+    for card, why in zip(node_cards(model), zip(*_decisions(model, whole), strict=True), strict=True):
+        gate = expit(card.stiffness * (columns @ np.cos(card.angles) - card.offset))
+        np.testing.assert_allclose(gate, [own.probability_left for own in why], atol=1e-9)
+        assert sum(own.share for own in card.contributions) == pytest.approx(1)
+        assert card.transition_width * card.stiffness == pytest.approx(2 * np.log(9))
+        assert card.log_bayes_factor == model.model_.log_bayes_factors[card.split]
+
+
+def _decisions(model, frame):
+    """Decisions of each row by split."""
+    return [sorted(why.decisions, key=lambda own: own.split) for why in explain_rows(model, frame)]
+
+
+def test_contributions_sum_to_the_activation_and_paths_to_the_prediction(fitted):
+    model, frame = fitted
+    asked = frame.iloc[:30]
+    membership = model.membership(asked)
+    predicted = model.predict_proba(asked) if hasattr(model, "predict_proba") else model.predict(asked)[:, None]
+    uncertainty = model.predict_uncertainty(asked)
+    for row, why in enumerate(explain_rows(model, asked)):
+        np.testing.assert_allclose(why.leaves, membership[row], atol=1e-12)
+        np.testing.assert_allclose(list(why.prediction.values()), predicted[row], rtol=1e-9)
+        assert why.uncertainty["total"] == pytest.approx(uncertainty.total[row])
+        for own in why.decisions:
+            assert own.baseline + sum(own.contributions.values()) == pytest.approx(own.activation, abs=1e-9)
+            assert expit(own.softening * own.activation) == pytest.approx(own.probability_left, abs=1e-12)
+            assert list(own.contributions) == ["age", "income", "city", "smokes"]
+            assert (own.softening < 1) == bool(asked.iloc[row].isna().any())
+        roots = [own.reach for own in why.decisions if own.split == 0]
+        assert roots == pytest.approx([1.0] * bool(why.decisions))
+
+
+def test_leaf_cards_share_out_all_rows(fitted):
+    model, _ = fitted
+    cards = leaf_cards(model)
+    assert sum(card.share for card in cards) == pytest.approx(1)
+    assert [card.leaf for card in cards] == list(range(model.n_leaves_))
+    for card in cards:
+        assert (card.low <= card.mean).all()
+        assert (card.mean <= card.high).all()
+        wider = leaf_cards(model, level=0.99)[card.leaf]
+        assert (wider.low <= card.low).all()
+        assert (card.high <= wider.high).all()
+
+
+def test_the_ledger_totals_the_log_evidence(fitted):
+    model, _ = fitted
+    ledger = evidence_ledger(model)
+    assert ledger.total == pytest.approx(model.log_evidence_, abs=1e-9)
+    assert ledger.entries[-1].n_splits == model.n_splits_
+    assert ledger.stopping_reason == model.stopping_reason_
+    for entry in ledger.entries:
+        assert (entry.gain > 0) == (entry.what == "kept") or entry.what in ("start", "polished")
+    assert str(ledger).endswith(f"stopped: {model.stopping_reason_}")
+    assert len(str(ledger).splitlines()) == len(ledger.entries) + 2
+
+
+def test_all_of_it_is_plain_data(fitted):
+    model, frame = fitted
+    cards = [*node_cards(model), *leaf_cards(model), *explain_rows(model, frame.iloc[:2]), evidence_ledger(model)]
+    for card in cards:
+        assert json.loads(json.dumps(card.to_dict())) == card.to_dict()
+        assert pickle.loads(pickle.dumps(card)).to_dict() == card.to_dict()
+        with pytest.raises(AttributeError):
+            card.extra = 1
+
+
+def test_parents_are_those_of_the_tree():
+    frame, y = mixed_frame(300)
+    model = FITTED["classes"](frame, y)
+    cards = {("split", card.split): card for card in node_cards(model)}
+    cards |= {("leaf", card.leaf): card for card in leaf_cards(model)}
+    assert cards["split", 0].parent is None
+    for parent, pair in enumerate(model.model_.tree.children.tolist()):
+        for child, side in zip(pair, ("left", "right"), strict=True):
+            card = cards[("split", child) if child >= 0 else ("leaf", ~child)]
+            assert (card.parent, card.side) == (parent, side)
+
+
+def test_intervals_of_classes_are_those_of_beta_distributions():
+    mean, low, high = DirichletCategorical((0.5, 1.0, 2.0)).mean_interval(np.array([3.0, 0.0, 7.0]), 0.8)
+    np.testing.assert_allclose(mean, np.array([3.5, 1.0, 9.0]) / 13.5)
+    expected = [beta(counts, 13.5 - counts).interval(0.8) for counts in (3.5, 1.0, 9.0)]
+    np.testing.assert_allclose(np.column_stack([low, high]), expected)
+
+
+def test_the_interval_of_a_constant_leaf_is_students():
+    family, y = NormalLinear(), np.array([0.3, 0.5, 1.2, -0.4])
+    mean, low, high = family.mean_interval(family.row_statistics(None, y).sum(axis=0), 0.9)
+    total, shape = 0.1 + 4, 2.0 + 2
+    center = y.sum() / total
+    rate = 0.1 + 0.5 * (y @ y - total * center**2)
+    expected = student(2 * shape, center, np.sqrt(rate / shape / total)).interval(0.9)
+    assert mean[0] == pytest.approx(center)
+    np.testing.assert_allclose([low[0], high[0]], expected, rtol=1e-6)
+
+
+def test_a_family_that_does_not_tell_intervals_has_none():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 1))
+    model = ReticulumRegressor(leaf=GammaPoisson(), random_state=0, patience=1).fit(
+        X, rng.poisson(2 + 3 * (X[:, 0] > 0))
+    )
+    for card in leaf_cards(model):
+        assert np.isfinite(card.mean).all()
+        assert np.isnan(card.low).all()
+
+
+def test_what_is_not_fitted_is_refused():
+    with pytest.raises(ValueError, match=r"ReticulumClassifier is not a fitted reticulum\. Call fit first"):
+        node_cards(ReticulumClassifier())
+    clf = ReticulumClassifier(max_splits=0).fit(pd.DataFrame({"a": [1.0, 2.0]}), [0, 1])
+    with pytest.raises(ValueError, match="level must be a number between 0 and 1; got 90"):
+        leaf_cards(clf, level=90)
