@@ -22,7 +22,7 @@ def make_rows(X, y, weights=None):
     schema = Schema.from_columns(X, weights, tuple(f"x{j}" for j in range(X.shape[1])))
     family = DirichletCategorical((0.5,) * (int(y.max()) + 1))
     rows = NumpyRows(X, y, family, weights, schema)
-    return rows.narrowed()[0] if X.shape[1] > len(X) else rows
+    return rows.narrowed(1000)[0] if X.shape[1] > len(X) else rows
 
 
 def grow(X, y, seed=0, **policy):

@@ -504,7 +504,7 @@ def test_a_family_of_ones_own_can_be_the_leaf():
 
 def test_a_family_that_does_not_fit_the_table_is_named():
     X, y = line(20)
-    with pytest.raises(ValueError, match=r"is linear in 2 features, but X has 3"):
+    with pytest.raises(ValueError, match=r"is linear in 2 columns, but X has 3"):
         fit(X, y, leaf=NormalLinear(n_slopes=2))
     with pytest.raises(ValueError, match=r"gives statistics of shape \(20, 2\) for 20 rows, and not \(20, 3\)"):
         fit(X, y, leaf=Shapeless())
