@@ -106,25 +106,25 @@ class Category:
         values, places = column
         is_there = places >= 0
         size = np.bincount(places[is_there], weights[is_there], len(values))
-        seen = np.flatnonzero(size > 0).tolist()
+        fewest = max(_FEWEST_ROWS, float(np.sqrt(weights.sum()))) * (1 - 1e-9)
+        frequent = np.flatnonzero(size >= fewest).tolist()
         # Rounding of sums must not order levels that weigh the same.
-        rounded = {place: float(f"{size[place]:.9g}") for place in seen}
+        rounded = {place: float(f"{size[place]:.9g}") for place in frequent}
         ties = Counter(rounded.values())
         own_signs: dict[int, tuple[float, ...]] = {}
-        for place in seen:
+        for place in frequent:
             if ties[rounded[place]] > 1:
                 rows = np.flatnonzero(places == place)
                 means = weights[rows] @ signs[rows] / size[place]
                 own_signs[place] = tuple(float(f"{-mean:.9g}") for mean in means)
-        seen.sort(key=lambda place: (-rounded[place], own_signs.get(place, ()), str(values[place])))
-        if len(seen) == 2 and len(own_signs) == 2 and not isinstance(values[seen[0]], str):
-            seen.sort(key=lambda place: values[place])
-        fewest = max(_FEWEST_ROWS, float(np.sqrt(weights.sum()))) * (1 - 1e-9)
-        kept = [place for place in seen if size[place] >= fewest][:_MOST_LEVELS]
-        rare = seen[len(kept) :]
+        frequent.sort(key=lambda place: (-rounded[place], own_signs.get(place, ()), str(values[place])))
+        if len(frequent) == 2 and len(own_signs) == 2 and not isinstance(values[frequent[0]], str):
+            frequent.sort(key=lambda place: values[place])
+        kept = frequent[:_MOST_LEVELS]
+        rare = sorted(set(np.flatnonzero(size > 0).tolist()) - set(kept))
         # Nothing is gained by giving one rare level another name.
         if len(rare) == 1 and len(kept) < _MOST_LEVELS:
-            kept, rare = seen, []
+            kept, rare = kept + rare, []
         return cls(tuple(values[place] for place in kept), frozenset(values[place] for place in rare))
 
 
