@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -84,9 +85,11 @@ def read(X: Any) -> Table | None:
     library = _library(X)
     if library is not None:
         names = column_names(X)
-        repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
-        if repeated is not None:
-            raise ValueError(f"column names must differ, but {repeated!r} occurs more than once. Rename one of them.")
+        repeated = [name for name, times in Counter(names).items() if times > 1]
+        if repeated:
+            raise ValueError(
+                f"column names must differ, but {repeated[0]!r} occurs more than once. Rename one of them."
+            )
         named = zip(names, _columns(X, library), strict=True)
         return Table(names, [_READERS[library](column, f"column {name!r}") for name, column in named], len(X))
     if hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
