@@ -12,7 +12,9 @@ NEWEST := --editable '.[test,plots,paper]'
 
 # The oldest releases that are supported, as far as the running Python still has wheels for them.
 # That scikit-learn passes generators to pytest, which warns of them from version 9 on.
-OLDEST := --editable . hypothesis 'pandas<3' polars pyarrow 'pytest<9' pytest-xdist \
+OLDEST := --editable . hypothesis 'pandas<3' 'pytest<9' pytest-xdist \
+	"polars==1.0.*; python_version < '3.13'" "polars; python_version >= '3.13'" \
+	"pyarrow==15.*; python_version < '3.13'" "pyarrow; python_version >= '3.13'" \
 	"scikit-learn==1.6.*; python_version < '3.14'" "scikit-learn==1.7.*; python_version >= '3.14'" \
 	"scipy==1.11.*; python_version < '3.13'" "numpy==1.26.*; python_version < '3.13'"
 

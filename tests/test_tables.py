@@ -31,6 +31,10 @@ def listed(frame):
     return [[None if pd.isna(cell) else cell for cell in row] for row in frame.itertuples(index=False)]
 
 
+def in_polars(frame):
+    return pl.DataFrame({name: [None if pd.isna(cell) else cell for cell in frame[name].tolist()] for name in frame})
+
+
 LIBRARIES = {
     "objects": lambda frame: frame.astype({"city": object}),
     "strings": lambda frame: frame.astype({"city": "string", "age": "Float64", "smokes": "boolean"}),
@@ -39,11 +43,9 @@ LIBRARIES = {
         city=pd.Categorical(frame["city"], categories=["unused", "Wien", "Bern", "Rome", "Oslo"])
     ),
     "arrow in pandas": lambda frame: frame.astype({"city": "string[pyarrow]", "age": "double[pyarrow]"}),
-    "polars": lambda frame: pl.from_pandas(frame.astype({"city": object})),
-    "polars categories": lambda frame: pl.from_pandas(frame.astype({"city": object})).with_columns(
-        pl.col("city").cast(pl.Categorical)
-    ),
-    "polars enums": lambda frame: pl.from_pandas(frame.astype({"city": object})).with_columns(
+    "polars": lambda frame: in_polars(frame),
+    "polars categories": lambda frame: in_polars(frame).with_columns(pl.col("city").cast(pl.Categorical)),
+    "polars enums": lambda frame: in_polars(frame).with_columns(
         pl.col("city").cast(pl.Enum(["Rome", "Oslo", "Bern", "Wien"]))
     ),
     "arrow": lambda frame: pa.Table.from_pandas(frame.astype({"city": object})),
@@ -89,7 +91,7 @@ def test_what_columns_are_called_and_where_they_stand_in_predict_does_not_matter
     expected = clf.predict_proba(frame)
     other = fitted(frame.set_axis(["d", "c", "b", "a"], axis=1), y)
     np.testing.assert_array_equal(other.predict_proba(frame.set_axis(["d", "c", "b", "a"], axis=1)), expected)
-    for make in (lambda table: table, pl.from_pandas, pa.Table.from_pandas):
+    for make in (lambda table: table, in_polars, pa.Table.from_pandas):
         shuffled = frame.astype({"city": object}).iloc[:, list(order)]
         np.testing.assert_array_equal(clf.predict_proba(make(shuffled)), expected)
 
