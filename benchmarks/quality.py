@@ -387,7 +387,9 @@ class Row(NamedTuple):
         return self.problem.is_met(self.scores, self.splits)
 
 
-def load(directory: Path, name: str, max_rows: int | None, raw: bool) -> tuple[pd.DataFrame, NDArray[Any]] | None:
+def load(
+    directory: Path, name: str, max_rows: int | None, raw: bool = False
+) -> tuple[pd.DataFrame, NDArray[Any]] | None:
     """Features and targets of a table, raw or prepared; None if it is not there."""
     import pandas as pd
 

@@ -290,13 +290,19 @@ def tables(directory: Path | None) -> Iterator[tuple[str, Table]]:
         if name in BUNDLED:
             yield name, BUNDLED[name]()
         elif directory is not None:
-            from quality import load
-
-            table = load(directory, name, None)
+            table = loaded(directory, name)
             if table is None:
                 _say(f"{name} is left out: there is no file {name}.csv or {name}.csv.gz in {directory}.")
             else:
                 yield name, (table[0], np.unique(table[1], return_inverse=True)[1])
+
+
+def loaded(directory: Path, name: str) -> Table | None:
+    """Numbers and targets of a table as `quality.py` prepares it; None without its file."""
+    from quality import load
+
+    table = load(directory, name, None)
+    return None if table is None else (table[0].to_numpy(dtype=np.float64), table[1])
 
 
 def compared(directory: Path | None, repeats: int, threads: int, names: Sequence[str]) -> Iterator[Comparison]:
@@ -608,9 +614,7 @@ def scaling_limits(grown: Sequence[Scaling]) -> Iterator[Line]:
 
 def large(directory: Path, threads: int) -> Iterator[Line]:
     """Four fifths of covertype, fitted in a process of its own, and the others predicted."""
-    from quality import load
-
-    table = load(directory, "covertype", None)
+    table = loaded(directory, "covertype")
     if table is None:
         _say(f"covertype is left out: there is no file covertype.csv or covertype.csv.gz in {directory}.")
         return

@@ -1,6 +1,7 @@
 """The speed benchmark reads its arguments, judges its limits and prints its tables as it should; nothing is timed."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -133,6 +134,16 @@ def test_covertype_is_fitted_when_asked_for(speed, tmp_path):
     assert speed.parsed([]).parts == ["passes", "predictions", "growth", "fits"]
     assert speed.parsed(["--data", str(tmp_path), "--large"]).parts[-1] == "covertype"
     assert speed.parsed(["--only", "passes, fits"]).parts == ["passes", "fits"]
+
+
+def test_tables_with_a_file_are_arrays_of_numbers(speed, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(speed.__file__).parent))
+    (tmp_path / "wdbc.csv").write_text("a,b,target\n1,2.5,x\n3,,y\n4,0.5,x\n", encoding="utf-8")
+    X, y = speed.loaded(tmp_path, "wdbc")
+    np.testing.assert_array_equal(X, [[1.0, 2.5], [4.0, 0.5]])
+    np.testing.assert_array_equal(y, ["x", "x"])
+    assert X.dtype == np.float64
+    assert speed.loaded(tmp_path, "banknote") is None
 
 
 def test_a_limit_that_is_missed_decides_the_exit_when_asked_to(speed, monkeypatch, capsys):
