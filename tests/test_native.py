@@ -318,7 +318,7 @@ def test_predictions_are_means_by_membership(problem, q, threads):
     tree = Tree(problem.hyperplanes[0], problem.shape, np.arange(problem.shape.n_splits))
     gaps = schema.gaps(X)
     design, left_open = schema.filled(X, gaps)
-    soft = None if gaps is None else softening(gaps, problem.hyperplanes[:1], left_open)
+    soft = softening(gaps, problem.hyperplanes[:1], left_open)
     expected = np.exp(gates(problem.hyperplanes[:1], problem.shape, design, soft).log_membership[0]).T
     values = np.random.default_rng(0).normal(size=(problem.shape.n_leaves, q)) if q else None
     out = native.mixed(schema, tree, values, X, threads)

@@ -176,7 +176,7 @@ def assert_same_pass(one, other, rtol=1e-10):
 def softened_gates(problem, hyperplanes):
     gaps = problem.schema.gaps(problem.X)
     design, left_open = problem.schema.filled(problem.X, gaps)
-    soft = None if gaps is None else softening(gaps, hyperplanes, left_open)
+    soft = softening(gaps, hyperplanes, left_open)
     return gates(hyperplanes, problem.shape, design, soft)
 
 

@@ -28,7 +28,7 @@ from .native import rows_in_memory
 from .objective import State, log_bayes_factors
 from .parametrizations import PARAMETRIZATIONS
 from .rows import NumpyRows, mean_and_covariance
-from .schema import Category, Schema, identity_schema, weighted_quantiles
+from .schema import Category, Schema, features_with_gaps, identity_schema, numbered, weighted_quantiles
 from .tables import Levels, Numbers
 from .tree import Floats, Integers, Tree, with_canonical_signs
 from .uncertainty import Uncertainty
@@ -135,7 +135,7 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         """What columns are called: by the names that scikit-learn knows or labels that are no text, or by number."""
         if hasattr(self, "feature_names_in_"):
             return tuple(map(str, self.feature_names_in_))
-        return _numbered(d) if labels is None or labels == list(range(d)) else tuple(map(str, labels))
+        return numbered(d) if labels is None or labels == list(range(d)) else tuple(map(str, labels))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow a tree on a table.
@@ -314,7 +314,7 @@ class _Adaptive(_Estimator):
         table = tables.read(X)
         if table is None:
             X, y = validate_data(self, X, y, y_numeric=is_regressor(self), **_WITH_GAPS)
-            if self.categorical_features is None or _is_from_dtype(self.categorical_features):
+            if self.categorical_features is None or tables.is_from_dtype(self.categorical_features):
                 return _Cells(X, self._names(X.shape[1]), (None,) * X.shape[1]), y
             table = tables.of_numbers(X)
         else:
@@ -346,7 +346,7 @@ class _Adaptive(_Estimator):
             if all(category is None for category in schema.categories):
                 return X
             table = tables.of_numbers(X)
-        else:
+        elif not tables.is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
         cells = schema.cells(table)
         _check_finite(cells, table)
@@ -357,7 +357,7 @@ class _Adaptive(_Estimator):
         names, labels = self.model_.schema.names, list(map(str, tables.column_names(X)))
         if len(set(labels)) == len(labels) and set(labels) == set(names):
             return tables.in_order(X, [labels.index(name) for name in names])
-        were_labels = not hasattr(self, "feature_names_in_") and names != _numbered(len(names))
+        were_labels = not hasattr(self, "feature_names_in_") and names != numbered(len(names))
         are_labels = not all(isinstance(label, str) for label in tables.column_names(X))
         if were_labels and are_labels and tables.column_names(X) != list(range(len(labels))):
             missing, extra = sorted(set(names) - set(labels)), sorted(set(labels) - set(names))
@@ -378,21 +378,19 @@ class _Adaptive(_Estimator):
         schema = Schema.from_columns(
             table.X, table.weights, table.names, margin, table.categories, _telling_gaps(table)
         )
+        is_large = schema.n_columns > _MOST_CORRELATED
+        is_turned = (is_large or _is_wide(table.X, schema.n_columns)) and not table.family.uses_design
+        if is_turned and len(features_with_gaps(table.X)) > _MOST_GAPS:
+            schema = replace(schema, averages_gaps=False)
         threads = self._threads()
         at_once = min(threads, self.n_restarts)
         rows = rows_in_memory(
             table.X, table.targets, table.family, table.weights, schema, threads=max(1, threads // at_once)
         )
         basis = None
-        is_large = schema.n_columns > _MOST_CORRELATED
-        if (is_large or _is_wide(table.X, schema.n_columns)) and not table.family.uses_design:
-            if (gaps := schema.gaps(table.X)) is not None and len(gaps.sources) > _MOST_GAPS:
-                schema = replace(schema, averages_gaps=False)
-                rows = rows_in_memory(
-                    table.X, table.targets, table.family, table.weights, schema, threads=max(1, threads // at_once)
-                )
+        if is_turned:
             rows, basis = rows.narrowed(_INFORMED if is_large else schema.n_columns)
-        elif schema.n_columns <= _MOST_CORRELATED:
+        elif not is_large:
             schema = rows.sampled(_CORRELATED_ROWS).with_precision()
             rows = rows.with_schema(schema)
         if linear:
@@ -1078,10 +1076,6 @@ def _check_raw_cells(table: _Table) -> None:
         )
 
 
-def _numbered(d: int) -> tuple[str, ...]:
-    return tuple(f"x{j}" for j in range(d))
-
-
 def _sign(column: Levels | None, cells: Floats, weights: Floats) -> Floats:
     """Numbers (n,) that tell rows apart by a column: for levels, whatever they are called, how much each weighs."""
     if column is None:
@@ -1089,10 +1083,6 @@ def _sign(column: Levels | None, cells: Floats, weights: Floats) -> Floats:
     is_there = column.places >= 0
     sizes = np.bincount(column.places[is_there], weights[is_there], len(column.values))
     return np.append(sizes, 0.0)[column.places]
-
-
-def _is_from_dtype(choice: Any) -> bool:
-    return isinstance(choice, str) and choice == "from_dtype"
 
 
 def _check_finite(X: Floats, table: tables.Table) -> None:
@@ -1107,9 +1097,7 @@ def _check_finite(X: Floats, table: tables.Table) -> None:
 
 def _class_weights(given: Any, classes: np.ndarray, codes: Integers, weights: Floats) -> Floats:
     """A weight for each class: as given, or such that all classes weigh the same."""
-    if isinstance(given, str):
-        if given != "balanced":
-            raise ValueError(f'class_weight must be None, "balanced" or a dict of weights; got {given!r}.')
+    if isinstance(given, str) and given == "balanced":
         sizes = np.bincount(codes, weights, len(classes))
         return np.asarray(
             np.divide(weights.sum(), (sizes > 0).sum() * sizes, out=np.zeros(len(classes)), where=sizes > 0)
@@ -1201,8 +1189,7 @@ def _telling_gaps(table: _Table) -> list[int]:
     number of columns, gets no more than these.
     """
     family = table.family
-    with np.errstate(invalid="ignore", over="ignore"):
-        features = np.flatnonzero(np.isnan(table.X.sum(axis=0)))
+    features = features_with_gaps(table.X)
     if not len(features) or family.uses_design:
         return []
     statistics = family.row_statistics(None, table.targets) * table.weights[:, None]

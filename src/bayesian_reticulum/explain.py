@@ -13,12 +13,9 @@ import numpy as np
 
 from .families import DirichletCategorical, NormalLinear
 from .history import Candidate
-from .model import Reticulum
+from .model import TRANSITION, Reticulum
 from .rows import gates, softening
 from .tree import Floats, frozen, refreeze
-
-# A gate goes from 10% to 90% over this much activation.
-_TRANSITION = 2 * np.log(9.0)
 
 
 def _plain(value: Any) -> Any:
@@ -293,7 +290,7 @@ def node_cards(estimator: Any) -> tuple[NodeCard, ...]:
                 stiffness,
                 float(-own[0] / stiffness) if stiffness > 0 else 0.0,
                 np.arccos(np.clip(direction, -1, 1)),
-                float(_TRANSITION / stiffness) if stiffness > 0 else float("inf"),
+                float(TRANSITION / stiffness) if stiffness > 0 else float("inf"),
                 float(model.transition_widths[split]),
                 contributions,
                 float(model.grey_shares[split]),
@@ -355,7 +352,7 @@ def explain_rows(estimator: Any, X: Any) -> tuple[RowExplanation, ...]:
     tree, schema = model.tree, model.schema
     gaps, hyperplanes = schema.gaps(cells), tree.hyperplanes[None]
     design, left_open = schema.filled(cells, gaps)
-    soft = None if gaps is None or left_open is None else softening(gaps, hyperplanes, left_open)
+    soft = softening(gaps, hyperplanes, left_open)
     found = gates(hyperplanes, tree.shape, design, soft)
     membership = np.exp(found.log_membership[0])
     reach = (tree.shape.sides != 0).astype(np.float64) @ membership

@@ -18,7 +18,7 @@ from .tree import Floats, Tree, frozen, refreeze
 from .uncertainty import Uncertainty
 
 # A gate goes from 10% to 90% over this much activation.
-_TRANSITION = 2 * np.log(9.0)
+TRANSITION = 2 * np.log(9.0)
 GREY_ZONE = (0.1, 0.9)
 _BLOCK_FLOATS = 1 << 18
 _NAMED_FEATURES = 4
@@ -83,7 +83,7 @@ class Reticulum:
     @cached_property
     def transition_widths(self) -> Floats:
         """Distance over which each gate goes from 10% to 90%, in standard deviations along its normal."""
-        return frozen(_TRANSITION / np.linalg.norm(self.tree.hyperplanes[:, 1:], axis=1))
+        return frozen(TRANSITION / np.linalg.norm(self.tree.hyperplanes[:, 1:], axis=1))
 
     @cached_property
     def feature_importances(self) -> Floats:
@@ -119,8 +119,7 @@ class Reticulum:
         for start in range(0, max(len(X), 1), size):
             part = slice(start, min(start + size, len(X)))
             design, missing = self.schema.filled(X[part], gaps)
-            soft = None if gaps is None or missing is None else softening(gaps, hyperplanes, missing)
-            block = gates(hyperplanes, self.tree.shape, design, soft)
+            block = gates(hyperplanes, self.tree.shape, design, softening(gaps, hyperplanes, missing))
             yield part, np.exp(block.log_membership[0]), design, missing
 
     def _spread(self, gaps: Gaps | None, missing: Floats | None) -> dict[str, Spread]:

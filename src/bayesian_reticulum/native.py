@@ -159,7 +159,7 @@ class NativeRows(NumpyRows):
             _units(self._schema),
             _gaps(self._gaps, self._schema.precision),
             np.ascontiguousarray(self.tail),
-            self._n * (self.n_features + 1 + (0 if self._gaps is None else len(self._gaps.sources))) * 8 <= KEPT_BYTES,
+            self._n * self._width * 8 <= KEPT_BYTES,
         )
 
     def _threads_for(self, gates_per_row: int) -> int:

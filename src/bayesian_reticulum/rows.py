@@ -54,11 +54,14 @@ class Gates(NamedTuple):
     log_membership: Floats
 
 
-def softening(gaps: Gaps, hyperplanes: Floats, missing: Floats) -> Floats:
+def softening(gaps: Gaps | None, hyperplanes: Floats, missing: Floats | None) -> Floats | None:
     """By how much gaps, which leave shares of variance (q, n) open, soften each gate of a stack of trees.
 
-    That is a factor of its activation, (c, m, n). A gate is averaged over what is missing, taken to be normal.
+    That is a factor of its activation, (c, m, n), or None where nothing is missing. A gate is averaged over what is
+    missing, taken to be normal.
     """
+    if gaps is None or missing is None or not missing.any():
+        return None
     return np.asarray((1.0 + _PROBIT_SLOPE * (gaps.variances(hyperplanes[..., 1:]) @ missing)) ** -0.5)
 
 
@@ -351,8 +354,7 @@ class NumpyRows:
         size = max(64, min(4096, _BLOCK_FLOATS // floats_per_row))
         starts = range(0, self._n, size)
         parts = [slice(start, min(start + size, self._n)) for start in starts]
-        width = self.n_features + 1 + (0 if self._gaps is None else len(self._gaps.sources))
-        if self._kept is None and self._n * (width + self.family.n_statistics) * 8 <= KEPT_BYTES:
+        if self._kept is None and self._n * (self._width + self.family.n_statistics) * 8 <= KEPT_BYTES:
             self._kept = self._read(0, self._n)
         for part in parts:
             if self._kept is not None:
@@ -361,10 +363,13 @@ class NumpyRows:
             else:
                 yield part, *self._read(part.start, part.stop)
 
+    @property
+    def _width(self) -> int:
+        """Numbers that are made of the cells of a row: its design, and what gaps leave open."""
+        return self.n_features + 1 + (0 if self._gaps is None else len(self._gaps.sources))
+
     def _softening(self, hyperplanes: Floats, missing: Floats | None) -> Floats | None:
         """How gaps soften the gates of a stack of trees; None where there are no gaps."""
-        if self._gaps is None or missing is None or not missing.any():
-            return None
         return softening(self._gaps, hyperplanes, missing)
 
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:

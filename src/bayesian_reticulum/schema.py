@@ -368,9 +368,7 @@ class Schema:
         """What missing cells of a table (n, d) could have been; None if there are none, or if it is not asked for."""
         if not self.averages_gaps:
             return None
-        with np.errstate(invalid="ignore", over="ignore"):
-            # A sum is a quick way to find out, and infinities, which it might find too, do no harm.
-            sources = np.flatnonzero(np.isnan(np.asarray(X).sum(axis=0)))
+        sources = features_with_gaps(X)
         return self.gaps_in(sources) if len(sources) else None
 
     def gaps_in(self, sources: Integers) -> Gaps:
@@ -413,6 +411,18 @@ class Schema:
         return _summed(columns, self.source, self.n_features)
 
 
+def features_with_gaps(X: Any) -> Integers:
+    """Columns of a table (n, d) in which cells are missing."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        # A sum is a quick way to find out, and infinities, which it might find too, do no harm.
+        return np.flatnonzero(np.isnan(np.asarray(X).sum(axis=0)))
+
+
+def numbered(n_features: int) -> tuple[str, ...]:
+    """What features without names are called."""
+    return tuple(f"x{j}" for j in range(n_features))
+
+
 def _summed(parts: Floats, group: Integers, size: int) -> Floats:
     """Sums (..., size) of parts (..., K) by their group (K,)."""
     out = np.zeros((size, *parts.shape[:-1]))
@@ -424,8 +434,7 @@ def _summed(parts: Floats, group: Integers, size: int) -> Floats:
 def identity_schema(n_features: int, n_cells: int | None = None) -> Schema:
     """For columns that are already in the units that splits work on, and further cells that splits do not look at."""
     ones = np.ones(n_features)
-    names = tuple(f"x{j}" for j in range(n_cells or n_features))
-    return Schema(names, 0 * ones, ones, -np.inf * ones, np.inf * ones, np.arange(n_features))
+    return Schema(numbered(n_cells or n_features), 0 * ones, ones, -np.inf * ones, np.inf * ones, np.arange(n_features))
 
 
 def _category_units(codes: Floats, weights: Floats, n_codes: int) -> list[tuple[int, float, float, float, float]]:

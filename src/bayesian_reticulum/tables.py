@@ -121,10 +121,15 @@ def of_numbers(X: Any) -> Table:
     return Table(None, [Numbers(np.asarray(cells, dtype=np.float64)) for cells in X.T], len(X))
 
 
+def is_from_dtype(choice: Any) -> bool:
+    """Whether the types of columns decide which are categories."""
+    return isinstance(choice, str) and choice == "from_dtype"
+
+
 def chosen_categories(choice: Any, table: Table) -> list[bool]:
     """Which columns of a table are categories: those of levels, or those that are chosen by a mask, names or places."""
     columns, names = table.columns, table.names
-    if choice is None or (isinstance(choice, str) and choice == "from_dtype"):
+    if choice is None or is_from_dtype(choice):
         for place, column in enumerate(columns):
             if choice is None and _is_text(column):
                 raise ValueError(
