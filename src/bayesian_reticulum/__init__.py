@@ -10,6 +10,7 @@ from .families import DirichletCategorical, Family, LinearFamily, NormalLinear
 from .history import Candidate, GrowthEvent, History
 from .model import Reticulum
 from .schema import Schema
+from .simplification import Simplification, SimplificationStep, simplify
 from .tree import Shape, Tree
 from .uncertainty import Uncertainty
 from .versions import show_versions
@@ -36,9 +37,12 @@ __all__ = [
     "ReticulumRegressor",
     "Schema",
     "Shape",
+    "Simplification",
+    "SimplificationStep",
     "StudentT",
     "Tree",
     "Uncertainty",
     "__version__",
     "show_versions",
+    "simplify",
 ]

@@ -91,6 +91,7 @@ def ascend(
     dirichlet: Floats | None,
     family: Any,
     fixed: bool,
+    sparse: bool,
     tolerance: float,
     rounds: int,
     max_passes: int,

@@ -15,7 +15,14 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    check_X_y,
+    column_or_1d,
+    validate_data,
+)
 from threadpoolctl import threadpool_limits
 
 from . import paper, tables
@@ -175,6 +182,11 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         cells, y = self._read(X, y)
         weights = _checked_weights(sample_weight, len(cells.X))
         model, history = self._learn(cells, y, weights, target_name if isinstance(target_name, str) else "y")
+        self._keep(model, history)
+        return self
+
+    def _keep(self, model: Reticulum, history: History) -> None:
+        """Set all that is told of a fitted model."""
         self.model_ = model
         self.history_ = history
         self.n_splits_ = model.tree.n_splits
@@ -183,7 +195,6 @@ class _Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.log_evidence_ = model.log_evidence
         self.stopping_reason_ = history.stopping_reason
         self.feature_importances_ = model.feature_importances.copy()
-        return self
 
     def membership(self, X: Any) -> Floats:
         """Probability of each row to belong to each leaf, shape (n_samples, n_leaves_); rows sum to one.
@@ -235,15 +246,20 @@ class _Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         classes, codes = np.unique(y, return_inverse=True)
         family = DirichletCategorical(_checked_prior(self.prior, classes))
         self.classes_ = classes
-        class_weight = getattr(self, "class_weight", None)
-        if class_weight is not None:
-            by_class = _class_weights(class_weight, classes, codes, weights)
-            with np.errstate(over="ignore", under="ignore"):
-                weights = _checked_weights(weights * by_class[codes], len(codes), "sample_weight times class_weight")
+        weights = self._weighted_classes(classes, codes, weights)
         used = _used(weights)
         codes, weights = codes[used], weights[used]
         X, categories = cells.coded(used, weights, codes)
         return self._grow(_Table(X, codes, weights, family, cells.names, tuple(map(str, classes)), categories))
+
+    def _weighted_classes(self, classes: np.ndarray, codes: Integers, weights: Floats) -> Floats:
+        """Weights of rows times those of their classes."""
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None:
+            return weights
+        by_class = _class_weights(class_weight, classes, codes, weights)
+        with np.errstate(over="ignore", under="ignore"):
+            return _checked_weights(weights * by_class[codes], len(codes), "sample_weight times class_weight")
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class for each row, shape (n_samples, n_classes), in the order of `classes_`.
@@ -364,6 +380,25 @@ class _Adaptive(_Estimator):
             told = f"{', '.join(missing) or 'none'} missing, {', '.join(extra) or 'none'} too many"
             raise ValueError(f"columns of X should be those of fit: {told}.")
         return X
+
+    @abstractmethod
+    def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
+        """Targets as the family of the fitted model wants them, as its predictions are judged by, and weights."""
+
+    def _rows_like_fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[NumpyRows, Any, Any, Floats]:
+        """A table like that of fit, as rows of the fitted model, and its cells, targets and weights."""
+        cells = self._checked_rows(X)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} needs the targets y that it was fitted to; got None.")
+        y = column_or_1d(y)
+        check_consistent_length(cells, y)
+        told, targets, weights = self._targets_like_fit(y, _checked_weights(sample_weight, len(cells)))
+        used = _used(weights)
+        model = self.model_
+        rows = rows_in_memory(
+            cells[used], told[used], model.family, weights[used], model.schema, threads=self._threads()
+        )
+        return rows, cells[used], targets[used], weights[used]
 
     def _grown(self, table: _Table, kind: str = "", rival: float = -np.inf) -> tuple[Reticulum, History] | None:
         """The model of a table, and how it came about; None if its log evidence will not come near that of a rival.
@@ -535,6 +570,17 @@ class ReticulumClassifier(_Classifier, _Adaptive):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
+        _check_labels(y)
+        unknown = ~np.isin(y, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"y has the class {y[unknown][0]!r}, which was not there in fit; the classes are "
+                f"{self.classes_.tolist()}. Give the table that {type(self).__name__} was fitted to."
+            )
+        codes = np.searchsorted(self.classes_, y)
+        return codes, codes, self._weighted_classes(self.classes_, codes, weights)
+
     def _grow(self, table: _Table) -> tuple[Reticulum, History]:
         grown = self._grown(table)
         assert grown is not None
@@ -696,9 +742,8 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
         _check_size(y)
         y = _within_reach(y, weights, place)
         center, scale = _target_units(y, weights)
-        targets = np.column_stack([y, np.full(len(y), _rounding_variance(y, weights, scale))])
         family = NormalLinear(center=center, scale=scale)
-        table = _Table(X, targets, weights, family, names, targets_are, categories)
+        table = _Table(X, _with_rounding(y, weights, scale), weights, family, names, targets_are, categories)
         best: tuple[Reticulum, History] | None = None
         for kind in ("linear", "constant") if self.leaf == "auto" else (self.leaf,):
             rival = -np.inf if best is None else best[0].log_evidence
@@ -707,6 +752,20 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
                 best, self.leaf_ = grown, kind
         assert best is not None
         return best
+
+    def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        if not isinstance(self.leaf, str):
+            return y, y, weights
+        _check_size(y)
+        family = self.model_.family
+        assert isinstance(family, NormalLinear)
+        used = weights > 0
+        told = np.zeros((len(y), 2))
+        told[used] = _with_rounding(
+            _within_reach(y[used], weights[used], np.flatnonzero(used)), weights[used], family.scale
+        )
+        return told, y, weights
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Mean of the predictive distribution of each row, shape (n_samples,).
@@ -982,6 +1041,11 @@ def _within_reach(y: Floats, weights: Floats, place: Integers) -> Floats:
         stacklevel=5,
     )
     return np.clip(y, median - reach, median + reach)
+
+
+def _with_rounding(y: Floats, weights: Floats, scale: float) -> Floats:
+    """Targets with the variance of what rounding took from them, (n, 2)."""
+    return np.column_stack([y, np.full(len(y), _rounding_variance(y, weights, scale))])
 
 
 def _rounding_variance(y: Floats, weights: Floats, scale: float) -> float:

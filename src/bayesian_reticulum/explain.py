@@ -215,7 +215,7 @@ class LedgerEntry(_Card):
     Attributes
     ----------
     attempt : int
-    what : {"start", "kept", "rejected", "polished"}
+    what : {"start", "kept", "rejected", "polished", "simplified"}
         Whether the tree that growth went on with changed; "start" where it was fitted to (more) rows.
     gain : float
         Change of the log evidence.
@@ -407,7 +407,7 @@ def evidence_ledger(estimator: Any) -> Ledger:
     _model_of(estimator)
     entries: list[LedgerEntry] = []
     for event in estimator.history_:
-        if event.phase in ("start", "kept", "rejected", "polished"):
+        if event.phase in ("start", "kept", "rejected", "polished", "simplified"):
             before = entries[-1].log_evidence if entries else event.log_evidence
             entries.append(
                 LedgerEntry(

@@ -32,7 +32,7 @@ from .rows import Rows, mean_and_covariance, scan_family
 from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
 
 # One split, and three at once: a root with a split on either side.
-_CUT = split_leaf(single_leaf(0), 0, [0.0]).shape
+CUT = split_leaf(single_leaf(0), 0, [0.0]).shape
 _LOOKAHEAD = split_leaf(split_leaf(split_leaf(single_leaf(0), 0, [0.0]), 0, [0.0]), 2, [0.0]).shape
 
 _BINS = 32
@@ -70,7 +70,7 @@ _FEWEST_AT_BOUNDARY = 1.0
 # Nats by which an attempt must beat the incumbent to count as progress.
 MINIMAL_GAIN = 0.1
 # A branch that loses more than this on its own is not worth fitting all splits for.
-_LARGEST_LOCAL_LOSS = 1.0
+LARGEST_LOCAL_LOSS = 1.0
 # A split that is worth this many nats before all else has adapted will not be pruned.
 _DOUBT = 10.0
 # A tree this many nats behind is not saved by pruning, nor by fitting it further.
@@ -85,24 +85,24 @@ _REGROWN_LEAVES = 4
 _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
 _SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
 _LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
-_GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=100)
+GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=100)
 _MANY_ROWS = Effort(rounds=2, max_passes=40)
 _POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500, exact=True)
 
 
-def _are_many(rows: Rows) -> bool:
+def are_many(rows: Rows) -> bool:
     """Whether a sample of the rows comes before them."""
     return rows.n_rows > 2 * _FIRST_SAMPLE
 
 
 def _tolerance(rows: Rows, tolerance: float) -> float:
     """Nats that do not matter with this many rows: differences of log evidence grow with them."""
-    return max(tolerance, _NEGLIGIBLE_GAIN * rows.n_rows) if _are_many(rows) else tolerance
+    return max(tolerance, _NEGLIGIBLE_GAIN * rows.n_rows) if are_many(rows) else tolerance
 
 
-def _for(rows: Rows, effort: Effort) -> Effort:
+def effort_for(rows: Rows, effort: Effort) -> Effort:
     """An effort that is worth its time with this many rows."""
-    if not _are_many(rows):
+    if not are_many(rows):
         return effort
     passes, rounds = min(effort.max_passes, _MANY_ROWS.max_passes), min(effort.rounds, _MANY_ROWS.rounds)
     return replace(effort, tolerance=_tolerance(rows, effort.tolerance), rounds=rounds, max_passes=passes)
@@ -230,7 +230,7 @@ def iterate_growth(
             yield GrowthEvent(attempt, phase, split_id, incumbent.tree, incumbent.log_evidence, candidates)
     if reason == "no_gain":
         reason = _limit_reached(part, incumbent, policy)
-    polished = _polished(part, incumbent)
+    polished = polish(part, incumbent)
     yield GrowthEvent(attempt, "polished", None, polished.tree, polished.log_evidence)
     return polished, reason
 
@@ -256,23 +256,24 @@ def _carried_over(rows: Rows, state: State) -> State:
     if not tree.n_splits:
         return evaluated(rows, tree, precisions)
     statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
-    state = climbed(rows, tree, precisions, statistics, _for(rows, _GLOBAL))
+    state = climbed(rows, tree, precisions, statistics, effort_for(rows, GLOBAL))
     smaller = _pruned(rows, state)
     return state if smaller is None else _refitted(rows, smaller)
 
 
-def _polished(rows: Rows, state: State) -> State:
+def polish(rows: Rows, state: State) -> State:
     """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model.
 
     Of many rows, where each step was made with samples that do not depend on either, responsibilities alone.
     """
     if state.tree.n_splits == 0:
         return state
-    if _are_many(rows):
+    if are_many(rows):
         # Prices are to be those of all rows.
         state = settled(rows, state, tolerance=_tolerance(rows, 1e-3))
     else:
-        state = fitted(rows, state.tree, state.precisions, state.statistics, _POLISH, tolerance=_POLISH.tolerance)
+        effort = replace(_POLISH, sparse=state.sparse)
+        state = fitted(rows, state.tree, state.precisions, state.statistics, effort, tolerance=effort.tolerance)
     tree, old_leaf = with_canonical_signs(state.tree)
     return replace(state, tree=tree, statistics=state.statistics[old_leaf])
 
@@ -280,7 +281,7 @@ def _polished(rows: Rows, state: State) -> State:
 def _limit_reached(rows: Rows, state: State, policy: Policy) -> StoppingReason:
     """The limit that kept every leaf that is not explained from being split, if one did."""
     tree = state.tree
-    levels = tree.shape.leaf_levels[_unexplained_leaves(rows, tree)]
+    levels = tree.shape.leaf_levels[unexplained_leaves(rows, tree)]
     if len(levels) and policy.max_splits is not None and tree.n_splits >= policy.max_splits:
         return "max_splits"
     if len(levels) and policy.max_depth is not None and levels.min() >= policy.max_depth:
@@ -288,7 +289,7 @@ def _limit_reached(rows: Rows, state: State, policy: Policy) -> StoppingReason:
     return "no_gain"
 
 
-def _unexplained_leaves(rows: Rows, tree: Tree) -> Integers:
+def unexplained_leaves(rows: Rows, tree: Tree) -> Integers:
     """Leaves with something left to gain, the largest potential first."""
     statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
     potential = np.round(rows.family.unexplained_potential(statistics), 6)
@@ -310,9 +311,9 @@ def _next_site(rows: Rows, state: State, policy: Policy, tried: Mapping[Place, i
     """
     tree = state.tree
     nothing = np.empty((0, 3, tree.n_features + 1))
-    names = _leaf_names(tree)
-    leaves = [Site(names[leaf], state, leaf, nothing) for leaf in _unexplained_leaves(rows, tree).tolist()]
-    leaves = [site for site in leaves if _fits(site, _CUT, policy)]
+    names = leaf_names(tree)
+    leaves = [Site(names[leaf], state, leaf, nothing) for leaf in unexplained_leaves(rows, tree).tolist()]
+    leaves = [site for site in leaves if _fits(site, CUT, policy)]
     small = (tree.shape.sides != 0).sum(axis=1) <= _REGROWN_LEAVES
     splits = sorted(np.flatnonzero(small).tolist(), key=lambda split: int(tree.shape.levels[split]))
     by_turn: dict[Place, Site | int] = {}
@@ -394,16 +395,16 @@ def _changes(
     """Changes of the tree at one site by kind and local gain, or in their place why they are not worth a trial."""
     tree = site.state.tree
     view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
-    base = _base(view, site.state.statistics[site.leaf])
+    base = worth_alone(view, site.state.statistics[site.leaf])
     for branches in _propose(view, site, policy, rng):
         gains = branches.stack.log_evidence - base
         best, *others = np.argsort(-np.round(gains, 6), kind="stable")
         yield from ((branches.kind, float(gains[other]), "another of its kind was ahead") for other in others)
-        if gains[best] < -_LARGEST_LOCAL_LOSS:
+        if gains[best] < -LARGEST_LOCAL_LOSS:
             yield branches.kind, float(gains[best]), "does not pay for its price"
         else:
             yield branches.kind, float(gains[best]), _grafted(site, branches, int(best), first_id)
-    bent = _bent(rows, site, first_id) if _fits(site, _CUT, policy) else None
+    bent = _bent(rows, site, first_id) if _fits(site, CUT, policy) else None
     if bent is not None and (policy.max_depth is None or bent.tree.depth <= policy.max_depth):
         yield "bend", None, bent
 
@@ -487,17 +488,17 @@ def _round(
     candidates: list[Candidate] = []
     chosen: list[int] = []
     barren: set[Place] = set()
-    names = _leaf_names(tree)
+    names = leaf_names(tree)
     # From right to left, so that a branch does not renumber the leaves that are still to come.
-    sites = [Site(names[leaf], incumbent, leaf, nothing) for leaf in sorted(_unexplained_leaves(rows, tree).tolist())]
-    sites = [site for site in sites[::-1] if site.place not in fruitless and _fits(site, _CUT, policy)]
+    sites = [Site(names[leaf], incumbent, leaf, nothing) for leaf in sorted(unexplained_leaves(rows, tree).tolist())]
+    sites = [site for site in sites[::-1] if site.place not in fruitless and _fits(site, CUT, policy)]
     views = rows.views(tree.hyperplanes, tree.shape, incumbent.statistics, [site.leaf for site in sites])
     state = incumbent
     for untouched, view in zip(sites, views, strict=True):
         if state.tree.n_splits == policy.max_splits:
             break
         site = untouched._replace(state=state)
-        base = _base(view, incumbent.statistics[site.leaf])
+        base = worth_alone(view, incumbent.statistics[site.leaf])
         best: tuple[float, Branches, int, int] | None = None
         for branches in _propose(view, site, policy, rng):
             gains = branches.stack.log_evidence - base
@@ -527,14 +528,14 @@ def _round(
     return Round(challenger if gained else None, tuple(candidates), events, first_id, fruitless)
 
 
-def _leaf_names(tree: Tree) -> list[Place]:
+def leaf_names(tree: Tree) -> list[Place]:
     names: list[Place] = [(-1, 0)] * tree.n_leaves
     for split, side in np.argwhere(tree.children < 0):
         names[~tree.children[split, side]] = int(tree.ids[split]), int(side)
     return names
 
 
-def _base(view: Rows, leaf_statistics: Floats) -> float:
+def worth_alone(view: Rows, leaf_statistics: Floats) -> float:
     """The bound of the rows of a leaf without a branch in its place."""
     leaf_alone = single_leaf(view.n_features)
     statistics = leaf_statistics[None, None]
@@ -550,7 +551,7 @@ def _judged(rows: Rows, incumbent: State, proposal: Proposal) -> tuple[State, li
         GrowthEvent(0, "local", split_id, proposal.tree, np.nan),
     ]
     hopeful = max(incumbent.log_evidence - _HOPELESS, proposal.worth_without)
-    effort = replace(_for(rows, _GLOBAL), least=hopeful - _HALF_FITTED)
+    effort = replace(effort_for(rows, GLOBAL), least=hopeful - _HALF_FITTED)
     challenger = climbed(rows, proposal.tree, proposal.precisions, proposal.statistics, effort)
     events.append(GrowthEvent(0, "global", split_id, challenger.tree, challenger.log_evidence))
     while challenger.tree.n_splits and challenger.log_evidence > hopeful:
@@ -581,7 +582,7 @@ def _refitted(rows: Rows, state: State) -> State:
     """The tree after another ascent, should it gain by that."""
     if state.tree.n_splits == 0:
         return state
-    refitted = climbed(rows, state.tree, state.precisions, state.statistics, _for(rows, _GLOBAL))
+    refitted = climbed(rows, state.tree, state.precisions, state.statistics, effort_for(rows, GLOBAL))
     return max(refitted, state, key=lambda tree: tree.log_evidence)
 
 
@@ -617,7 +618,7 @@ def _apart(shape: Shape, gains: Floats) -> list[int]:
 
 def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -> Iterator[Branches]:
     """Candidates from scanned cuts and from looking one level ahead, each fitted with the rest of the tree held."""
-    if not _fits(site, _CUT, policy):
+    if not _fits(site, CUT, policy):
         return
     statistics = site.state.statistics[site.leaf]
     sample = view.sampled(_SAMPLE)
@@ -625,28 +626,53 @@ def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -
     precision = _WEAK_PRECISION * max(1, n_varying - 1)
     if not len(directions):
         return
-    quantiles = sample.quantiles(directions, np.arange(_BINS + 1) / _BINS)
-    # Cuts lie between two quantiles; where those are equal there is nothing between them.
-    edges = 0.5 * (quantiles[:, :-1] + quantiles[:, 1:])
-    grid = Grid(sample, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
-    everything = np.zeros((1, directions.shape[1]))
-    everything[0, 0] = 1.0
-    gains = _scan(grid, everything)[0, 0]
-    best_edge = gains.argmax(axis=1)
-    best_gain = gains[np.arange(len(directions)), best_edge]
-    ranking = np.argsort(-best_gain, kind="stable")
-    if not np.isfinite(best_gain[ranking[0]]):
+    grid = _grid(sample, statistics, directions)
+    cuts, ranking = _best_cuts(grid)
+    if not len(cuts):
         return
-    cuts = _cut(grid, np.arange(len(directions)), best_edge)[ranking[: _n_branches(directions)]]
-    yield _fit_branches(view, sample, precision, "cut", _CUT, _STIFFNESS * cuts[:, None])
+    yield _fit_branches(view, sample, precision, "cut", CUT, _STIFFNESS * cuts[: _n_branches(directions), None])
     if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
         yield _fit_branches(view, sample, precision, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
     if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
         scanned = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
-        narrow = grid._replace(directions=directions[scanned], edges=edges[scanned], empty=grid.empty[scanned])
+        narrow = grid._replace(directions=directions[scanned], edges=grid.edges[scanned], empty=grid.empty[scanned])
         started = _look_ahead(narrow, policy, rng)
         if len(started):
             yield _fit_branches(view, sample, precision, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
+
+
+def axis_cuts(view: Rows, statistics: Floats, count: int) -> Floats:
+    """The best cuts that look at one column each, at most so many, to start from: shape (c, 1, d + 1)."""
+    sample = view.sampled(_SAMPLE)
+    second = sample.moments(statistics).second
+    if second[0, 0] == 0:
+        return np.empty((0, 1, view.n_features + 1))
+    directions = _of_unit_spread(view.axes, mean_and_covariance(second)[1])
+    if not len(directions):
+        return np.empty((0, 1, view.n_features + 1))
+    return _STIFFNESS * _best_cuts(_grid(sample, statistics, directions))[0][:count, None]
+
+
+def _grid(sample: Rows, statistics: Floats, directions: Floats) -> Grid:
+    quantiles = sample.quantiles(directions, np.arange(_BINS + 1) / _BINS)
+    # Cuts lie between two quantiles; where those are equal there is nothing between them.
+    edges = 0.5 * (quantiles[:, :-1] + quantiles[:, 1:])
+    return Grid(sample, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
+
+
+def _best_cuts(grid: Grid) -> tuple[Floats, Integers]:
+    """The best cut along each direction (D, d + 1), the best of all first, and the directions in that order.
+
+    There are none if nothing can be parted.
+    """
+    everything = np.zeros((1, grid.directions.shape[1]))
+    everything[0, 0] = 1.0
+    gains = _scan(grid, everything)[0, 0]
+    best_edge = gains.argmax(axis=1)
+    best_gain = gains[np.arange(len(gains)), best_edge]
+    ranking = np.argsort(-best_gain, kind="stable")
+    cuts = _cut(grid, np.arange(len(gains)), best_edge)[ranking]
+    return cuts[np.isfinite(best_gain[ranking])], ranking
 
 
 def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.Generator) -> tuple[Floats, int]:
@@ -670,11 +696,16 @@ def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.G
     ridge = covariance + 0.01 * np.eye(len(mean))
     discriminant = np.linalg.solve(ridge, contrast.T).T
     slopes = np.concatenate([view.axes, random, contrast, discriminant])
+    return _of_unit_spread(slopes, covariance), int((np.diagonal(covariance) > 1e-12).sum())
+
+
+def _of_unit_spread(slopes: Floats, covariance: Floats) -> Floats:
+    """Directions (D, d + 1) with these slopes (D, d), but those along which nothing varies."""
     variance = np.einsum("ij,ij->i", slopes @ covariance, slopes)
     size = np.einsum("ij,ij->i", slopes, slopes)
     moving = variance > 1e-12 * np.maximum(size, 1e-12)
     slopes = slopes[moving] / np.sqrt(variance[moving, None])
-    return np.column_stack([np.zeros(len(slopes)), slopes]), int((np.diagonal(covariance) > 1e-12).sum())
+    return np.column_stack([np.zeros(len(slopes)), slopes])
 
 
 def _scan(grid: Grid, cuts: Floats) -> Floats:
@@ -732,7 +763,7 @@ def _fit_branches(view: Rows, sample: Rows, precision: float, kind: str, shape: 
         better = np.argsort(-np.round(stack.log_evidence, 6), kind="stable")[: max(1, (len(stack) + 1) // 2)]
         half, started = stack.take(better), started[better]
         statistics = half.statistics if rows is sample or sample is view else None
-        stack = _ascend_in_parts(rows, shape, half.hyperplanes, half.precisions, statistics, _for(rows, effort))
+        stack = _ascend_in_parts(rows, shape, half.hyperplanes, half.precisions, statistics, effort_for(rows, effort))
     return Branches(kind, shape, started, stack)
 
 

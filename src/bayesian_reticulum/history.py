@@ -8,7 +8,7 @@ from typing import Literal, overload
 
 from .tree import Tree
 
-Phase = Literal["start", "proposed", "local", "global", "pruned", "kept", "rejected", "polished"]
+Phase = Literal["start", "proposed", "local", "global", "pruned", "kept", "rejected", "polished", "simplified"]
 StoppingReason = Literal["no_gain", "max_attempts", "max_splits", "max_depth"]
 
 
@@ -51,7 +51,7 @@ class GrowthEvent:
         fitted to more. Log evidence before and after is that of different rows then. "proposed", "local", "global" and
         "pruned" show the best candidate of an attempt on its way; "kept" or "rejected" closes the attempt with the tree
         that growth goes on with. "polished" is the tree that is kept at the end, converged as far as the method
-        converges, with the signs of its splits made canonical.
+        converges, with the signs of its splits made canonical. "simplified" are the steps of `simplify`.
     split_id : int or None
         The split that the attempt is about; None for a round, which is about all leaves.
     tree : Tree

@@ -296,6 +296,7 @@ class NativeRows(NumpyRows):
         max_passes: int,
         least: float,
         exact: bool,
+        sparse: bool,
     ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """The ascent of `objective` without a return to Python between passes: the fields of its `Stack`."""
         hyperplanes, precisions, statistics = (
@@ -314,6 +315,7 @@ class NativeRows(NumpyRows):
             np.array(self.family.prior) if isinstance(self.family, DirichletCategorical) else None,
             self.family,
             fixed,
+            sparse,
             tolerance,
             rounds,
             max_passes,

@@ -157,6 +157,8 @@ class Effort:
     exact : bool
         Whether information is summed over all rows, however many there are, and not over a sample of them: steps
         are as good with either, but prices are off by a percent.
+    sparse : bool
+        Whether slopes that are zero at the start are no part of the model: they stay zero and cost nothing.
     """
 
     tolerance: float = 1e-4
@@ -164,6 +166,7 @@ class Effort:
     max_passes: int = 200
     least: float = -np.inf
     exact: bool = False
+    sparse: bool = False
 
 
 class _Ascent:
@@ -184,10 +187,13 @@ class _Ascent:
         statistics: Floats,
         fixed: bool,
         exact: bool = True,
+        sparse: bool = False,
     ) -> None:
         c, m, width = hyperplanes.shape
         self.rows, self.shape, self.fixed = rows, shape, fixed
         self.informants = rows if exact else rows.sampled(INFORMANTS)
+        self.present = (hyperplanes != 0) | (np.arange(width) == 0) if sparse else None
+        assert not (sparse and len(rows.tail)), "only trees on all columns can be sparse"
         self.hyperplanes, self.precisions, self.statistics = hyperplanes.copy(), precisions.copy(), statistics.copy()
         self.value = np.full(c, -np.inf)
         self.trial_hyperplanes, self.trial_statistics = hyperplanes.copy(), statistics.copy()
@@ -218,7 +224,7 @@ class _Ascent:
                 break
             information = bool((service >= self.serves[live]).any())
             service = 0 if information else service + 1
-            at = self._pass(self.trial_hyperplanes[live], self.trial_statistics[live], information)
+            at = self._pass(live, self.trial_hyperplanes[live], self.trial_statistics[live], information)
             value = bound(self.rows.family, self.trial_statistics[live], at)
             value -= penalty(self.trial_hyperplanes[live], self.precisions[live])
             risen = value >= self.value[live] - 1e-10 * np.abs(value)
@@ -227,14 +233,27 @@ class _Ascent:
                 self._accept(live[risen], value[risen], _of(at, risen), effort, rounds_left)
         unsettled = np.flatnonzero(~np.isfinite(self.best.log_evidence))
         if len(unsettled):
-            at = self._pass(self.hyperplanes[unsettled], self.statistics[unsettled], information=True)
+            at = self._pass(unsettled, self.hyperplanes[unsettled], self.statistics[unsettled], information=True)
             value = bound(self.rows.family, self.statistics[unsettled], at)
             value -= penalty(self.hyperplanes[unsettled], self.precisions[unsettled])
             assert at.observed is not None
             self._note(unsettled, value, prices(at.observed, self.precisions[unsettled], self.rows.tail), True)
         return self.best
 
-    def _pass(self, hyperplanes: Floats, statistics: Floats, information: bool) -> Pass:
+    def _pass(self, trees: Integers, hyperplanes: Floats, statistics: Floats, information: bool) -> Pass:
+        at = self._whole_pass(hyperplanes, statistics, information)
+        if self.present is None:
+            return at
+        present = self.present[trees]
+        pairs = present[..., :, None] & present[..., None, :]
+        return replace(
+            at,
+            gradient=at.gradient * present,
+            observed=None if at.observed is None else at.observed * pairs,
+            complete=None if at.complete is None else at.complete * pairs,
+        )
+
+    def _whole_pass(self, hyperplanes: Floats, statistics: Floats, information: bool) -> Pass:
         if not information or self.informants is self.rows:
             return self.rows.pass_(hyperplanes, self.shape, statistics, information=information)
         told = self.informants.pass_(hyperplanes, self.shape, statistics, information=True)
@@ -431,7 +450,7 @@ def _ascended(
     # Small trees gain most where the rows can do all of it themselves.
     if isinstance(rows, NativeRows) and rows.can_climb:
         return Stack(*rows.climb(shape, hyperplanes, precisions, statistics, fixed=fixed, **vars(effort)))
-    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed, effort.exact).run(effort)
+    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed, effort.exact, effort.sparse).run(effort)
 
 
 def settle(
@@ -443,6 +462,7 @@ def settle(
     tolerance: float = 1e-5,
     max_passes: int = 500,
     exact: bool = True,
+    sparse: bool = False,
 ) -> Stack:
     """Log evidence of a stack of trees as they are: E steps until responsibilities have converged.
 
@@ -450,7 +470,7 @@ def settle(
     """
     if statistics is None:
         statistics = rows.prior_statistics(hyperplanes, shape)
-    effort = Effort(tolerance, rounds=0, max_passes=max_passes, exact=exact)
+    effort = Effort(tolerance, rounds=0, max_passes=max_passes, exact=exact, sparse=sparse)
     return _ascended(rows, shape, hyperplanes, precisions, statistics, effort, fixed=True)
 
 
@@ -466,6 +486,8 @@ class State:
     statistics : ndarray of shape (leaves, k)
     log_evidence : float
     prices : ndarray of shape (m,)
+    sparse : bool
+        Whether slopes that are zero are no part of the model.
     """
 
     tree: Tree
@@ -473,6 +495,7 @@ class State:
     statistics: Floats
     log_evidence: float
     prices: Floats
+    sparse: bool = False
 
     def __post_init__(self) -> None:
         for field in ("precisions", "statistics", "prices"):
@@ -481,26 +504,28 @@ class State:
     __setstate__ = refreeze
 
 
-def _alone(tree: Tree, stack: Stack) -> State:
+def _alone(tree: Tree, stack: Stack, sparse: bool = False) -> State:
     """State of a tree that is a stack by itself."""
-    return State(tree, stack.precisions[0], stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0])
+    return State(tree, stack.precisions[0], stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0], sparse)
 
 
-def evaluated(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-5) -> State:
+def evaluated(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-5, sparse: bool = False) -> State:
     """State of a tree as it is, responsibilities converged from responsibility = membership."""
-    return _alone(tree, settle(rows, tree.shape, tree.hyperplanes[None], precisions[None], tolerance=tolerance))
+    start = tree.hyperplanes[None], precisions[None]
+    return _alone(tree, settle(rows, tree.shape, *start, tolerance=tolerance, sparse=sparse), sparse)
 
 
 def climbed(rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort) -> State:
     """State of a tree after an ascent of all its splits, judged by the responsibilities that it ended with."""
     stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], effort)
-    return _alone(Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack)
+    return _alone(Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack, effort.sparse)
 
 
 def settled(rows: Rows, state: State, tolerance: float = 1e-5, exact: bool = True) -> State:
     """State of a tree as it is, responsibilities converged from those that it has."""
     start = state.tree.hyperplanes[None], state.precisions[None], state.statistics[None]
-    return _alone(state.tree, settle(rows, state.tree.shape, *start, tolerance=tolerance, exact=exact))
+    stack = settle(rows, state.tree.shape, *start, tolerance=tolerance, exact=exact, sparse=state.sparse)
+    return _alone(state.tree, stack, state.sparse)
 
 
 def fitted(
@@ -512,7 +537,7 @@ def fitted(
     leaf takes up a few rows from all over, as outliers, which it has to know before it can tell them from the others.
     """
     state = climbed(rows, tree, precisions, statistics, effort)
-    afresh = evaluated(rows, state.tree, state.precisions, tolerance)
+    afresh = evaluated(rows, state.tree, state.precisions, tolerance, effort.sparse)
     return state if state.log_evidence > afresh.log_evidence + 1e-3 else afresh
 
 

@@ -692,6 +692,15 @@ class NumpyRows:
         """The same rows, with columns that are made in another way."""
         return self._like(schema=schema)
 
+    def restricted(self, columns: Integers) -> Self | None:
+        """The same rows with some of their columns; None where the others have a say, too.
+
+        That is where leaves look at them, or where what is missing is told from them.
+        """
+        if self.family.uses_design or (self._gaps is not None and self._schema.precision is not None):
+            return None
+        return self.with_schema(self._schema.restricted(columns))
+
     def believing(self, family: Family) -> Self:
         """The same rows with leaves of another family."""
         return self._like(family=family)

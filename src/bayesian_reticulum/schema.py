@@ -270,6 +270,11 @@ class Schema:
         source, code, center, scale, low, high = np.array(columns, dtype=np.float64).reshape(-1, 6).T
         return cls(names, center, scale, low, high, source.astype(np.int64), code.astype(np.int64), categories)
 
+    def restricted(self, columns: Integers) -> Schema:
+        """The same schema with some of its columns, in which nothing is told from the others."""
+        kept = {field: getattr(self, field)[columns] for field in ("center", "scale", "low", "high", "source", "code")}
+        return replace(self, **kept, precision=None)
+
     def cells(self, table: Table) -> Floats:
         """Numbers (n, d) for the cells of a table: codes for levels, NaN for what is missing or was not seen in fit."""
         X = np.empty((table.n_rows, self.n_features))
@@ -393,7 +398,11 @@ class Schema:
                 rows.append(np.full(len(own), len(group)))
                 group.append(place)
         shape = len(group), self.n_columns
-        entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+        nowhere = np.empty(0, dtype=np.int64)
+        entries = (
+            np.concatenate([*values, np.empty(0)]),
+            (np.concatenate([*rows, nowhere]), np.concatenate([*columns, nowhere])),
+        )
         return Gaps(np.asarray(sources), sparse.csr_array(entries, shape=shape), np.array(group, dtype=np.int64))
 
     def in_original_units(self, hyperplanes: Floats) -> Floats:

@@ -249,6 +249,24 @@ def collapse(tree: Tree, split: int) -> Tree:
     return Tree(tree.hyperplanes[kept], Shape(_in_reading_order(children)), tree.ids[kept])
 
 
+def splice(tree: Tree, split: int, side: int) -> Tree:
+    """Put the child of a split on one side, itself a split, in its place; what is on the other side goes."""
+    gone = {split, *_below(tree, int(tree.children[split, 1 - side]))}
+    kept = [own for own in range(tree.n_splits) if own not in gone]
+    new_index = {old: new for new, old in enumerate(kept)}
+    new_index[split] = new_index[int(tree.children[split, side])]
+    children = [[new_index[int(child)] if child >= 0 else -1 for child in tree.children[old]] for old in kept]
+    return Tree(tree.hyperplanes[kept], Shape(_in_reading_order(children)), tree.ids[kept])
+
+
+def _below(tree: Tree, node: int) -> Iterator[int]:
+    """A node, if it is a split, and all splits below it."""
+    if node >= 0:
+        yield node
+        for child in tree.children[node]:
+            yield from _below(tree, int(child))
+
+
 def with_canonical_signs(tree: Tree) -> tuple[Tree, Integers]:
     """The same tree with the largest slope of each split positive, and for each of its leaves the old number.
 

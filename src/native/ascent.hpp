@@ -127,8 +127,8 @@ struct Effort {
 class Ascent {
   public:
     Ascent(const Table& table, const Table& informants, double rows_per_informant, Leaves& leaves, const int64_t* children, int c, int m, double* hyperplanes,
-           double* precisions, double* statistics, double* log_evidence, double* prices, bool fixed, int threads,
-           int64_t fewest_gates)
+           double* precisions, double* statistics, double* log_evidence, double* prices, bool fixed, bool sparse,
+           int threads, int64_t fewest_gates)
         : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()),
           lead_(table.lead()), packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()),
           planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_),
@@ -152,6 +152,9 @@ class Ascent {
             state.tail_inverse.assign(int64_t{m} * (w_ - lead_), 0.0);
             state.spread.assign(planes_, 1.0);
             state.serves = fixed ? kForEver : 0;
+            if (sparse)
+                for (int64_t j = 0; j < planes_; ++j)
+                    if (j % w_ && state.hyperplanes[j] == 0.0) state.absent.push_back(j);
             states_.push_back(std::move(state));
             best_log_evidence_[t] = -std::numeric_limits<double>::infinity();
         }
@@ -205,6 +208,8 @@ class Ascent {
         double value = -std::numeric_limits<double>::infinity(), damping = 0.0, cost = 0.0;
         bool extrapolated = false, done = false;
         int rounds_left = 0, serves = 0;
+        // Slopes, by their place among all, that stay zero.
+        std::vector<int64_t> absent;
         // Anderson's memory.
         Values point, taken;
         std::vector<Values> points, steps;
@@ -267,6 +272,18 @@ class Ascent {
             for (Values* told : {&log_normalizer_, &new_statistics_, &gradient_}) std::fill(told->begin(), told->end(), 0.0);
             add_pass(table_, stack, sums);
         }
+        for (int i = 0; i < count; ++i)
+            for (int64_t place : states_[trees[i]].absent) hide(i, place);
+    }
+
+    // Leaves a slope of the i-th tree out of the last pass.
+    void hide(int i, int64_t place) {
+        gradient_[i * planes_ + place] = 0.0;
+        if (observed_.empty()) return;
+        const int64_t hidden = place % w_, first = (int64_t{i} * m_ + place / w_) * pairs_;
+        for (int64_t row = 0, at = first; row < packed_; at += packed_ - row++)
+            for (int64_t column = row; column < packed_; ++column)
+                if (row == hidden || column == hidden) observed_[at + column - row] = complete_[at + column - row] = 0.0;
     }
 
     void add_pass(const Table& table, const Trees& stack, const Sums& sums) const {
@@ -436,6 +453,9 @@ class Ascent {
         for (int j = 0; j < lead_; ++j) scale[j] = 1.0 / std::sqrt(prior_precision(state, split, j));
         const double of_tail = unpack(i, split, scale.data(), matrix.data());
         work = matrix;
+        // A slope that is none has no part in whether the others have negative eigenvalues.
+        for (int64_t place : state.absent)
+            if (place / w_ == split) work[(place % w_) * (lead_ + 1)] = 1.0;
         double price = 0.0, uncertain = 0.0;
         for (double variance : table_.tail()) {
             const double value = std::max(of_tail * variance / state.precisions[split], 0.0);
@@ -604,7 +624,7 @@ class Ascent {
 //
 // Information is that of the informants, a sample of the rows or all of them.
 inline void ascend(const Table& table, const Table& informants, double rows_per_informant, In<int64_t, 2> children, Out<3> hyperplanes, Out<2> precisions,
-                   Out<3> statistics, std::optional<In<double, 1>> dirichlet, nb::object family, bool fixed,
+                   Out<3> statistics, std::optional<In<double, 1>> dirichlet, nb::object family, bool fixed, bool sparse,
                    double tolerance, int rounds, int max_passes, double least, int threads, int64_t fewest_gates,
                    Out<1> log_evidence, Out<2> prices) {
     const int c = static_cast<int>(hyperplanes.shape(0)), m = static_cast<int>(hyperplanes.shape(1));
@@ -622,9 +642,10 @@ inline void ascend(const Table& table, const Table& informants, double rows_per_
     Asked asked(family, k);
     if (dirichlet) classes.emplace(dirichlet->data(), k);
     Leaves& leaves = classes ? static_cast<Leaves&>(*classes) : asked;
+    require(!sparse || table.lead() == table.width(), "only trees on all columns can be sparse");
     require(informants.width() == table.width() && informants.n_statistics() == k, "informants are of another kind");
     Ascent ascent(table, informants, rows_per_informant, leaves, children.data(), c, m, hyperplanes.data(), precisions.data(), statistics.data(),
-                  log_evidence.data(), prices.data(), fixed, threads, fewest_gates);
+                  log_evidence.data(), prices.data(), fixed, sparse, threads, fewest_gates);
     ascent.run({tolerance, rounds, max_passes, least});
 }
 

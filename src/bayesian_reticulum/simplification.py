@@ -1,0 +1,616 @@
+"""A simpler tree in the place of a fitted one: splits that look at few features, and no more splits than pay.
+
+A slope that is exactly zero is no part of a sparse tree: it stays zero, and its hyperplane does not pay for it. What a
+step gains or costs is told by the same log evidence that grew the tree.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from .distributions import ClassDistribution
+from .growth import (
+    CUT,
+    GLOBAL,
+    LARGEST_LOCAL_LOSS,
+    MINIMAL_GAIN,
+    are_many,
+    axis_cuts,
+    effort_for,
+    leaf_names,
+    polish,
+    unexplained_leaves,
+    worth_alone,
+)
+from .history import GrowthEvent, History
+from .model import GREY_ZONE, Reticulum
+from .objective import (
+    Effort,
+    Stack,
+    State,
+    ascend,
+    climbed,
+    collapsed,
+    evaluated,
+    least_gains,
+    log_bayes_factors,
+    prior_diagonal,
+    settled,
+)
+from .rows import Rows
+from .schema import Schema
+from .tree import Floats, Integers, Tree, frozen, graft, refreeze, single_leaf, splice
+
+# Nats for each row that a tree with few features may lose if it has to pay for having chosen these among all. Beyond
+# that, it is more likely that they have been chosen by chance, and others would do as well on other rows.
+_BY_CHANCE = 0.05
+# Sparse splits that are looked for side by side.
+_BEAM = 12
+# Prior precision of a new split, which has few angles.
+_WEAK_PRECISION = 0.02
+# A slope that is to be part of a sparse split may start as small as this, but not at zero.
+_PRESENT = 1e-9
+# By how much the number of features in a split may grow if no tree with fewer is good enough.
+_WIDENING = 1.6
+# Rows that are enough to look for sparse splits.
+_SAMPLE = 16384
+# Of a wide table, features that sparse splits may look at.
+_MOST_CANDIDATES = 128
+_WIDEST = 256
+# Changes of each kind that are worked out in full before the best is chosen.
+_TRIALS = 3
+# Share of columns below which it pays to fit a tree to those columns alone.
+_FEW_COLUMNS = 0.7
+# Splits of a tree, at most, for merging them to be tried.
+_MOST_MERGED = 32
+
+_QUICK = Effort(tolerance=3e-2, rounds=2, max_passes=15, sparse=True)
+_SPARSE = replace(GLOBAL, sparse=True)
+
+
+@dataclass(frozen=True, eq=False)
+class SimplificationStep:
+    """What one step has done to the tree, and what that cost, as measured on the rows that were given.
+
+    Attributes
+    ----------
+    what : str
+        In words.
+    n_splits : int
+        After the step.
+    n_features : tuple of int
+        Features that each split looks at, after the step.
+    log_evidence : float
+        After the step.
+    cost : float
+        Log evidence before the step less that after it; negative where the simpler tree is better. 0 for the start.
+    log_loss : float
+        Mean negative log predictive probability of the targets after the step.
+    log_loss_cost : float
+        That after the step less that before.
+    tree : Tree
+        After the step, in the units of the schema.
+    precisions : ndarray of shape (n_splits,)
+        Prior precision of the slopes of each split after the step.
+    """
+
+    what: str
+    n_splits: int
+    n_features: tuple[int, ...]
+    log_evidence: float
+    cost: float
+    log_loss: float
+    log_loss_cost: float
+    tree: Tree
+    precisions: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "precisions", frozen(self.precisions))
+
+    __setstate__ = refreeze
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain Python data, without the tree."""
+        return {name: own for name, own in vars(self).items() if name not in ("tree", "precisions")}
+
+
+@dataclass(frozen=True, eq=False)
+class Simplification:
+    """A simpler tree, and what each step towards it has cost.
+
+    Attributes
+    ----------
+    estimator : fitted estimator
+        Predicts with the simpler tree; the one that was given is left as it was.
+    steps : tuple of SimplificationStep
+        The first is the tree that was given.
+    """
+
+    estimator: Any
+    steps: tuple[SimplificationStep, ...]
+
+    @property
+    def cost(self) -> float:
+        """Log evidence that all steps together have cost."""
+        return self.steps[0].log_evidence - self.steps[-1].log_evidence
+
+    @property
+    def log_loss_cost(self) -> float:
+        """By how much all steps together have raised the log-loss on the rows that were given."""
+        return self.steps[-1].log_loss - self.steps[0].log_loss
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain Python data, without the estimator."""
+        steps = [{**step.to_dict(), "n_features": list(step.n_features)} for step in self.steps]
+        return {"steps": steps, "cost": self.cost, "log_loss_cost": self.log_loss_cost}
+
+    def __str__(self) -> str:
+        wide = max(len(step.what) for step in self.steps)
+        lines = [f"{'step':<{wide}}  splits  features of each  log evidence      cost  log-loss     cost"]
+        for step in self.steps:
+            fewest, most = min(step.n_features, default=0), max(step.n_features, default=0)
+            told = f"{fewest} to {most}" if fewest < most else f"{most}"
+            lines.append(
+                f"{step.what:<{wide}}  {step.n_splits:6d}  {told:>16}  {step.log_evidence:12.2f}  {step.cost:8.2f}"
+                f"  {step.log_loss:8.4f}  {step.log_loss_cost:7.4f}"
+            )
+        return "\n".join(lines)
+
+
+def simplify(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    tolerance: float = 0.0,
+    max_features: int = 5,
+    sample_weight: Any = None,
+) -> Simplification:
+    """A tree that is easier to read in the place of a fitted one, and what it costs.
+
+    Splits are made to look at no more than `max_features` features, in two ways of which the better is kept: by leaving
+    slopes out of the tree as it is, and by growing a tree anew from sparse splits alone, which may need more of them.
+    If neither is good enough, more features are allowed. Then features are left out of splits, and splits are dropped
+    or merged with one below them, one by one and the cheapest first. After each change all that is left is fitted
+    again.
+
+    Parameters
+    ----------
+    estimator : ReticulumClassifier or ReticulumRegressor
+        Fitted; it is not changed.
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        The table that it was fitted to.
+    tolerance : float, default=0.0
+        Nats of log evidence that the simpler tree may lose at most, against the best tree on the way. With 0 only what
+        pays is done.
+    max_features : int, default=5
+        Features that a split should look at, at most. More where the tolerance does not allow for that.
+    sample_weight : array-like of shape (n_samples,), optional
+        As in fit.
+
+    Returns
+    -------
+    Simplification
+        With the fitted `estimator`, and the `steps` and their costs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from bayesian_reticulum import ReticulumClassifier, simplify
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> clf = ReticulumClassifier(random_state=0).fit(X, y)
+    >>> simpler = simplify(clf, X, y)
+    >>> simpler.steps[0].n_features, max(simpler.steps[-1].n_features) <= 5
+    ((30,), True)
+    >>> simpler.estimator.predict_proba(X).shape
+    (569, 2)
+    """
+    if isinstance(max_features, bool) or not isinstance(max_features, Integral) or max_features < 1:
+        raise ValueError(f"max_features must be a whole number of at least 1; got {max_features!r}.")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= tolerance < np.inf:
+        raise ValueError(f"tolerance must be a finite number of nats, not negative; got {tolerance!r}.")
+    if not isinstance(getattr(estimator, "model_", None), Reticulum):
+        raise ValueError(f"{type(estimator).__name__} is not a fitted reticulum. Call fit first.")
+    if not hasattr(estimator, "_rows_like_fit"):
+        raise ValueError(
+            f"{type(estimator).__name__} was not grown by a log evidence in which splits have a price, so that there "
+            "is nothing to judge a simpler tree by. Use ReticulumClassifier."
+        )
+    model = estimator.model_
+    rows, cells, targets, weights = estimator._rows_like_fit(X, y, sample_weight)
+    problem = _Problem.of(model, rows, estimator.max_splits, estimator.max_depth)
+    start = State(model.tree, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True)
+    if not problem.is_narrow:
+        start = settled(rows, start, tolerance=1e-9)
+    steps: list[SimplificationStep] = []
+
+    def note(what: str, state: State) -> None:
+        now = problem.model(model, state)
+        before = steps[-1] if steps else None
+        loss = _log_loss(now, cells, targets, weights)
+        steps.append(
+            SimplificationStep(
+                what,
+                now.tree.n_splits,
+                tuple((model.schema.by_feature(now.tree.hyperplanes[:, 1:] != 0) > 0).sum(axis=1).tolist()),
+                now.log_evidence,
+                before.log_evidence - now.log_evidence if before else 0.0,
+                loss,
+                loss - before.log_loss if before else 0.0,
+                now.tree,
+                now.precisions,
+            )
+        )
+
+    note("as fitted", start)
+    state = start
+    for what, state in _changes(problem, start, float(tolerance), int(max_features)):
+        note(what, state)
+    if state is not start:
+        state = polish(problem.rows, state)
+        note("fitted to the end", state)
+    return Simplification(_like(estimator, problem, state, steps), tuple(steps))
+
+
+class _Problem(NamedTuple):
+    """Rows on which trees are judged, and what their columns are.
+
+    `columns` are the places of the rows' columns among those of the schema, and `groups` those of each feature that a
+    split may look at, by `names`.
+    """
+
+    rows: Any
+    schema: Schema
+    columns: Integers
+    n_features: int
+    groups: tuple[Integers, ...]
+    names: tuple[str, ...]
+    max_splits: float
+    max_depth: float
+
+    @classmethod
+    def of(cls, model: Reticulum, rows: Any, max_splits: int | None, max_depth: int | None) -> _Problem:
+        schema = model.schema
+        columns = np.arange(schema.n_columns)
+        if schema.n_columns > _WIDEST and rows.restricted(columns) is not None:
+            ranked = np.argsort(-model.feature_importances, kind="stable")[:_MOST_CANDIDATES]
+            columns = np.flatnonzero(np.isin(schema.source, ranked))
+            rows = rows.restricted(columns)
+        varying = np.where(schema.low < schema.high, schema.source, -1)
+        source = varying[columns]
+        features = np.unique(source[source >= 0]).tolist()
+        return cls(
+            rows,
+            schema,
+            columns,
+            len(np.unique(varying[varying >= 0])),
+            tuple(np.flatnonzero(source == feature) for feature in features),
+            tuple(schema.names[feature] for feature in features),
+            np.inf if max_splits is None else max_splits,
+            np.inf if max_depth is None else max_depth,
+        )
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the rows lack columns of the table."""
+        return len(self.columns) < self.schema.n_columns
+
+    def widened(self, tree: Tree) -> Tree:
+        """A tree on the rows' columns, as one on all columns."""
+        if tree.n_features == self.schema.n_columns:
+            return tree
+        hyperplanes = np.zeros((tree.n_splits, self.schema.n_columns + 1))
+        hyperplanes[:, np.append(0, 1 + self.columns)] = tree.hyperplanes
+        return Tree(hyperplanes, tree.shape, tree.ids)
+
+    def narrowed(self, state: State) -> State:
+        """A tree on all columns as one on those of the rows, fitted anew if it has lost some."""
+        if not self.is_narrow:
+            return state
+        hyperplanes = state.tree.hyperplanes[:, np.append(0, 1 + self.columns)]
+        return _refitted(self.rows, replace(state, tree=Tree(hyperplanes, state.tree.shape, state.tree.ids)))
+
+    def model(self, like: Reticulum, state: State) -> Reticulum:
+        """The model of a tree, but for Bayes factors and grey zones."""
+        unknown = np.full(state.tree.n_splits, np.nan)
+        return replace(
+            like,
+            tree=self.widened(state.tree),
+            statistics=state.statistics,
+            precisions=state.precisions,
+            log_evidence=float(state.log_evidence),
+            log_bayes_factors=unknown,
+            prices=state.prices,
+            grey_shares=unknown,
+        )
+
+    def used(self, tree: Tree) -> NDArray[np.bool_]:
+        """Which features each split looks at, (m, groups)."""
+        slopes = tree.hyperplanes[:, 1:] != 0
+        looks = [slopes[:, own].any(axis=1) for own in self.groups]
+        return np.stack(looks, axis=1) if looks else np.zeros((tree.n_splits, 0), dtype=bool)
+
+    def price_of_choice(self, tree: Tree) -> float:
+        """Nats that it takes to say which features each split looks at, all choices of so many being alike."""
+        whole = self.n_features
+        chosen = self.used(tree).sum(axis=1)
+        return float((gammaln(whole + 1) - gammaln(chosen + 1) - gammaln(whole - chosen + 1)).sum())
+
+    def most_features(self, tree: Tree) -> int:
+        return int(self.used(tree).sum(axis=1).max(initial=0))
+
+
+def _changes(problem: _Problem, start: State, tolerance: float, max_features: int) -> Iterator[tuple[str, State]]:
+    """Steps in words, and the tree after each."""
+    state, best = start, start.log_evidence
+
+    def is_good(rival: State) -> bool:
+        chosen = problem.price_of_choice(rival.tree)
+        honest = start.log_evidence - (rival.log_evidence - chosen)
+        return rival.log_evidence >= best - tolerance and honest <= _BY_CHANCE * problem.rows.weight + tolerance
+
+    most = int((problem.schema.by_feature(start.tree.hyperplanes[:, 1:] != 0) > 0).sum(axis=1).max(initial=0))
+    for size in _sizes(max_features, most):
+        told = f"at most {size} feature{'s' * (size != 1)} a split"
+        rivals = [("regrown with " + told, _regrown(problem, size))]
+        rivals.append((told, _thinned(problem, problem.narrowed(start), size)))
+        what, rival = max(rivals, key=lambda rival: rival[1].log_evidence)
+        if is_good(rival):
+            yield what, rival
+            state, best = rival, max(best, rival.log_evidence)
+            break
+    if state is start and problem.is_narrow:
+        return
+    while state.tree.n_splits:
+        rivals = sorted(_smaller(problem, state), key=lambda rival: -rival[1].log_evidence)
+        found = next((rival for rival in rivals if is_good(rival[1])), None)
+        if found is None:
+            return
+        what, state = found
+        yield what, state
+        best = max(best, state.log_evidence)
+
+
+def _sizes(max_features: int, most: int) -> Iterator[int]:
+    """Numbers of features that a split may have, below those that one has: up to the limit, then in larger steps."""
+    size = 1
+    while size < most:
+        yield size
+        size = size + 1 if size < max_features else int(np.ceil(_WIDENING * size))
+
+
+def _refitted(rows: Any, state: State) -> State:
+    """The tree after an ascent in which slopes that are zero stay zero."""
+    tree = state.tree
+    if not tree.n_splits:
+        return settled(rows, state)
+    # Columns that no split looks at would be summed over for nothing.
+    columns = np.flatnonzero((tree.hyperplanes[:, 1:] != 0).any(axis=0))
+    narrow = rows.restricted(columns) if len(columns) < _FEW_COLUMNS * tree.n_features else None
+    if narrow is None:
+        return climbed(rows, tree, state.precisions, state.statistics, effort_for(rows, _SPARSE))
+    places = np.append(0, 1 + columns)
+    own = Tree(tree.hyperplanes[:, places], tree.shape, tree.ids)
+    found = climbed(narrow, own, state.precisions, state.statistics, effort_for(rows, _SPARSE))
+    hyperplanes = np.zeros(tree.hyperplanes.shape)
+    hyperplanes[:, places] = found.tree.hyperplanes
+    return replace(found, tree=Tree(hyperplanes, tree.shape, tree.ids))
+
+
+def _without(state: State, split: int, columns: Integers) -> State:
+    """The tree with some slopes of a split set to zero, not fitted again."""
+    hyperplanes = state.tree.hyperplanes.copy()
+    hyperplanes[split, 1 + columns] = 0.0
+    return replace(state, tree=Tree(hyperplanes, state.tree.shape, state.tree.ids))
+
+
+def _thinned(problem: _Problem, state: State, max_features: int) -> State:
+    """The tree with no more than so many features in each split: those that cost least go, a few at a time."""
+    while problem.most_features(state.tree) > max_features:
+        losses = _losses(problem, state)
+        for split, own in enumerate(losses):
+            excess = int(np.isfinite(own).sum()) - max_features
+            for feature in np.argsort(own, kind="stable")[: max(0, -(-excess // 3))].tolist():
+                state = _without(state, split, problem.groups[feature])
+        state = _refitted(problem.rows, state)
+    return state
+
+
+def _losses(problem: _Problem, state: State) -> Floats:
+    """About how much log evidence the tree would lose without a feature in a split, (m, groups).
+
+    It is infinite where the split does not look at the feature. A quadratic bound around the tree as it is tells how
+    much the other slopes of the split would make up for it.
+    """
+    tree = state.tree
+    at = problem.rows.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
+    assert at.observed is not None
+    used = problem.used(tree)
+    out = np.full(used.shape, np.inf)
+    for split, hyperplane in enumerate(tree.hyperplanes):
+        present = np.append(0, 1 + np.flatnonzero(hyperplane[1:]))
+        root = prior_diagonal(state.precisions[split], tree.n_features + 1)[present] ** 0.5
+        information = at.observed[0, split][np.ix_(present, present)] / np.outer(root, root)
+        sizes, axes = np.linalg.eigh(information)
+        # Uncertainty of the slopes, in units of their prior.
+        covariance = (axes / (1.0 + np.maximum(sizes, 0.0))) @ axes.T
+        slopes = hyperplane[present] * root
+        for feature in np.flatnonzero(used[split]):
+            own = np.flatnonzero(np.isin(present, 1 + problem.groups[feature]))
+            block = covariance[np.ix_(own, own)]
+            pull = slopes[own] @ np.linalg.solve(block, slopes[own])
+            out[split, feature] = 0.5 * (pull + np.linalg.slogdet(block)[1])
+    return out
+
+
+def _smaller(problem: _Problem, state: State) -> Iterator[tuple[str, State]]:
+    """Trees with a feature less in a split or with a split less, fitted: those that promise to cost least."""
+    rows, tree = problem.rows, state.tree
+    losses = _losses(problem, state)
+    lone = np.isfinite(losses).sum(axis=1) <= 1
+    ranked = np.argsort(np.where(lone[:, None], np.inf, losses), axis=None, kind="stable")[:_TRIALS]
+    for split, feature in zip(*np.unravel_index(ranked, losses.shape), strict=True):
+        if not lone[split] and np.isfinite(losses[split, feature]):
+            smaller = _without(state, int(split), problem.groups[feature])
+            yield f"split {split} without {problem.names[feature]}", _refitted(rows, smaller)
+    for split in np.argsort(-least_gains(rows, state), kind="stable")[:_TRIALS].tolist():
+        yield f"split {split} dropped", _refitted(rows, collapsed(rows, state, [split], tolerance=1e-2))
+    if tree.n_splits > _MOST_MERGED:
+        return
+    merged = []
+    for split, side in np.argwhere(tree.children >= 0).tolist():
+        kept = splice(tree, split, side)
+        precisions = state.precisions[np.isin(tree.ids, kept.ids)]
+        merged.append((split, evaluated(rows, kept, precisions, tolerance=1e-2, sparse=True)))
+    merged.sort(key=lambda rival: -rival[1].log_evidence)
+    for split, rival in merged[:1]:
+        yield f"split {split} merged with one below", _refitted(rows, rival)
+
+
+def _regrown(problem: _Problem, max_features: int) -> State:
+    """A tree of splits that look at no more than so many features, grown leaf by leaf while that pays."""
+    search = problem._replace(rows=problem.rows.sampled(_SAMPLE)) if are_many(problem.rows) else problem
+    rows = search.rows
+    state = evaluated(rows, single_leaf(rows.n_features), np.empty(0), sparse=True)
+    tried: set[tuple[int, ...]] = set()
+    next_id = 0
+    while state.tree.n_splits < problem.max_splits:
+        tree, names = state.tree, leaf_names(state.tree)
+        open_leaves = [
+            leaf
+            for leaf in unexplained_leaves(rows, tree).tolist()
+            if names[leaf] not in tried and tree.shape.leaf_levels[leaf] < problem.max_depth
+        ]
+        if not open_leaves:
+            break
+        leaf = open_leaves[0]
+        tried.add(names[leaf])
+        branch = _sparse_cut(search, state, leaf, max_features)
+        if branch is None:
+            continue
+        grown = graft(tree, leaf, Tree(branch.hyperplanes[0], CUT, np.array([next_id])))
+        next_id += 1
+        statistics = np.concatenate([state.statistics[:leaf], branch.statistics[0], state.statistics[leaf + 1 :]])
+        precisions = np.append(state.precisions, branch.precisions[0])
+        rival = _refitted(rows, replace(state, tree=grown, precisions=precisions, statistics=statistics))
+        if rival.log_evidence > state.log_evidence + MINIMAL_GAIN:
+            state = rival
+    if rows is problem.rows:
+        return state
+    statistics = problem.rows.prior_statistics(state.tree.hyperplanes[None], state.tree.shape)[0]
+    return _refitted(problem.rows, replace(state, statistics=statistics))
+
+
+def _sparse_cut(problem: _Problem, state: State, leaf: int, max_features: int) -> Stack | None:
+    """The best split of a leaf with so many features, the rest of the tree held; None if none is worth its price.
+
+    Starts with those that look at one feature, and adds the features that promise most, to several splits at once.
+    """
+    tree = state.tree
+    view = problem.rows.within(tree.hyperplanes, tree.shape, state.statistics, leaf)
+    starts = axis_cuts(view, state.statistics[leaf], _BEAM)
+    if not len(starts):
+        return None
+    for cut in starts[:, 0]:
+        column = int(np.flatnonzero(cut[1:])[0])
+        for own in problem.groups:
+            if column in own:
+                cut[1 + own] = np.where(cut[1 + own] == 0, _PRESENT, cut[1 + own])
+    least = worth_alone(view, state.statistics[leaf]) - LARGEST_LOCAL_LOSS
+    best: Stack | None = None
+    stack = ascend(view, CUT, starts, np.full((len(starts), 1), _WEAK_PRECISION), None, _QUICK)
+    for size in range(1, max_features + 1):
+        first = int(np.argmax(np.round(stack.log_evidence, 6)))
+        if best is None or stack.log_evidence[first] > best.log_evidence[0] + MINIMAL_GAIN:
+            best = stack.take([first])
+        if size == max_features:
+            break
+        wider, kept = _extended(problem, view, stack)
+        if not len(wider):
+            break
+        stack = ascend(view, CUT, wider, stack.precisions[kept], stack.statistics[kept], _QUICK)
+    return None if best is None or best.log_evidence[0] < least else best
+
+
+def _extended(problem: _Problem, view: Rows, stack: Stack) -> tuple[Floats, Integers]:
+    """Splits of a leaf with one more feature, those that promise the highest log evidence, and what each came from."""
+    at = view.pass_(stack.hyperplanes, CUT, stack.statistics, information=True)
+    assert at.observed is not None
+    assert at.complete is not None
+    promises: list[tuple[float, int, int]] = []
+    steps: dict[tuple[int, int], Floats] = {}
+    for index, hyperplane in enumerate(stack.hyperplanes[:, 0]):
+        precision = stack.precisions[index, 0]
+        present = np.append(0, 1 + np.flatnonzero(hyperplane[1:]))
+        prior = np.diag(prior_diagonal(precision, len(hyperplane))[present])
+        gradient = at.gradient[index, 0]
+        information = at.observed[index, 0]
+        if np.linalg.eigvalsh(information[np.ix_(present, present)] + prior)[0] <= 0:
+            information = at.complete[index, 0]
+        known = np.linalg.solve(information[np.ix_(present, present)] + prior, information[present])
+        # What a further column tells beyond those that are there.
+        beyond = information - information[:, present] @ known
+        for feature, columns in enumerate(problem.groups):
+            own = 1 + columns
+            if hyperplane[own].any():
+                continue
+            tells = beyond[np.ix_(own, own)]
+            sizes, axes = np.linalg.eigh(tells)
+            sizes = np.maximum(sizes, 0.0)
+            along = axes.T @ gradient[own]
+            gain = 0.5 * float((along**2 / (sizes + precision) - np.log1p(sizes / precision)).sum())
+            promises.append((stack.log_evidence[index] + gain, index, feature))
+            steps[index, feature] = axes @ (along / (sizes + precision))
+    promises.sort(key=lambda own: -round(own[0], 6))
+    wider, kept = [], []
+    seen: set[bytes] = set()
+    for _, index, feature in promises:
+        hyperplane = stack.hyperplanes[index].copy()
+        step = steps[index, feature]
+        hyperplane[0, 1 + problem.groups[feature]] = np.where(step == 0, _PRESENT, step)
+        key = (hyperplane != 0).tobytes()
+        if key in seen:
+            continue
+        seen.add(key)
+        wider.append(hyperplane)
+        kept.append(index)
+        if len(wider) == _BEAM:
+            break
+    return np.array(wider), np.array(kept, dtype=np.int64)
+
+
+def _log_loss(model: Reticulum, cells: Any, targets: Any, weights: Floats) -> float:
+    """Mean negative log predictive probability, or density, of targets."""
+    distribution = model.predict_distribution(cells)
+    log = distribution.logpmf if isinstance(distribution, ClassDistribution) else distribution.logpdf
+    return float(-np.average(log(targets), weights=weights))
+
+
+def _like(estimator: Any, problem: _Problem, state: State, steps: Sequence[SimplificationStep]) -> Any:
+    """A copy of a fitted estimator, with another tree."""
+    rows = problem.rows
+    tree = state.tree
+    if len(steps) > 1:
+        factors = log_bayes_factors(rows, state)
+        grey_shares = rows.grey_shares(tree.hyperplanes, tree.shape, *GREY_ZONE)
+        model = replace(problem.model(estimator.model_, state), log_bayes_factors=factors, grey_shares=grey_shares)
+    else:
+        model = estimator.model_
+    history = estimator.history_
+    last = history.n_attempts
+    events = [
+        GrowthEvent(last + number, "simplified", None, step.tree, step.log_evidence)
+        for number, step in enumerate(steps[1:], start=1)
+    ]
+    simpler = copy.copy(estimator)
+    simpler._keep(model, History((*history, *events), history.stopping_reason))
+    return simpler
