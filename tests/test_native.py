@@ -292,7 +292,8 @@ def test_columns_may_have_the_smallest_units():
 @needs_compiled
 @pytest.mark.parametrize("case", FAMILIES.values(), ids=FAMILIES)
 @pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "moving"])
-def test_ascents_end_at_the_same_height(case, fixed):
+@pytest.mark.parametrize("sparse", [True, False], ids=["sparse", "dense"])
+def test_ascents_end_at_the_same_height(case, fixed, sparse):
     rng = np.random.default_rng(0)
     d, n = case.n_features, 120
     X = rng.normal(size=(n, d))
@@ -300,14 +301,20 @@ def test_ascents_end_at_the_same_height(case, fixed):
     table = X, targets, case.family, rng.uniform(0.5, 2, size=n), identity_schema(d)
     tree = split_leaf(split_leaf(single_leaf(d), 0, rng.normal(size=d + 1)), 1, rng.normal(size=d + 1))
     start = np.stack([tree.hyperplanes, rng.normal(size=tree.hyperplanes.shape)])
+    if sparse:
+        start[:, 1, -1] = 0.0
     if fixed:
-        stacks = [settle(rows(*table), tree.shape, start, np.ones((2, 2)), tolerance=1e-9) for rows in BOTH]
+        stacks = [
+            settle(rows(*table), tree.shape, start, np.ones((2, 2)), tolerance=1e-9, sparse=sparse) for rows in BOTH
+        ]
     else:
-        effort = Effort(tolerance=1e-7, rounds=4, max_passes=300)
+        effort = Effort(tolerance=1e-7, rounds=4, max_passes=300, sparse=sparse)
         stacks = [ascend(rows(*table), tree.shape, start, np.ones((2, 2)), effort=effort) for rows in BOTH]
     one, other = stacks
     np.testing.assert_allclose(other.log_evidence, one.log_evidence, rtol=1e-7, atol=1e-5)
     np.testing.assert_allclose(other.prices, one.prices, atol=1e-3)
+    if sparse:
+        assert all((stack.hyperplanes[:, 1, -1] == 0).all() for stack in stacks)
 
 
 @needs_compiled

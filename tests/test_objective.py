@@ -412,3 +412,22 @@ def test_states_cannot_be_written():
     for array in (state.precisions, state.statistics, state.prices):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
+
+
+@pytest.mark.parametrize("rows_class", BACKENDS)
+def test_a_slope_that_is_no_part_of_a_sparse_tree_costs_as_little_as_a_column_that_is_not_there(rows_class):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = (X[:, 0] - X[:, 2] + 0.5 * rng.normal(size=150) > 0).astype(int)
+    family, weights = DirichletCategorical((0.5, 0.5)), rng.uniform(0.5, 2, size=150)
+    shape = split_leaf(single_leaf(1), 0, [0.0, 0.0]).shape
+    effort = Effort(tolerance=1e-8, rounds=5, max_passes=300, sparse=True)
+    precisions = np.full((1, 1), 0.02)
+    whole = rows_class(X, y, family, weights, identity_schema(3))
+    found = ascend(whole, shape, np.array([[[0.1, 1.0, 0.0, -1.0]]]), precisions, effort=effort)
+    alone = rows_class(X[:, [0, 2]], y, family, weights, identity_schema(2))
+    expected = ascend(alone, shape, np.array([[[0.1, 1.0, -1.0]]]), precisions, effort=effort)
+    np.testing.assert_allclose(found.hyperplanes[..., [0, 1, 3]], expected.hyperplanes, rtol=1e-5)
+    np.testing.assert_allclose(found.log_evidence, expected.log_evidence, rtol=1e-9)
+    np.testing.assert_allclose(found.prices, expected.prices, rtol=1e-6)
+    assert found.hyperplanes[0, 0, 2] == 0

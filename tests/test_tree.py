@@ -14,6 +14,7 @@ from bayesian_reticulum.tree import (
     insert_split,
     kept_splits,
     single_leaf,
+    splice,
     split_leaf,
     with_canonical_signs,
 )
@@ -154,6 +155,23 @@ def test_collapsing_removes_a_split_with_all_below_and_nothing_else(data, tree):
     np.testing.assert_array_equal(collapsed.ids, tree.ids[kept])
     np.testing.assert_array_equal(collapsed.hyperplanes, tree.hyperplanes[kept])
     assert leaves_left_to_right(collapsed) == list(range(collapsed.n_leaves))
+
+
+@given(data=st.data(), tree=trees(min_splits=2))
+def test_splicing_puts_all_rows_of_a_split_on_one_side(data, tree):
+    split, side = data.draw(st.sampled_from(np.argwhere(tree.children >= 0).tolist()))
+    rng = np.random.default_rng(0)
+    design = np.vstack([np.ones(20), rng.normal(size=(tree.n_features, 20))])
+    sure = tree.hyperplanes.copy()
+    sure[split] = 0.0
+    sure[split, 0] = [1000.0, -1000.0][side]
+    membership = np.exp(gates(sure[None], tree.shape, design).log_membership[0])
+    spliced = splice(tree, split, side)
+    stays = tree.shape.sides[split] != [-1, 1][side]
+    found = np.exp(gates(spliced.hyperplanes[None], spliced.shape, design).log_membership[0])
+    np.testing.assert_allclose(found, membership[stays], atol=1e-12)
+    assert set(spliced.ids) < set(tree.ids)
+    assert leaves_left_to_right(spliced) == list(range(spliced.n_leaves))
 
 
 @given(tree=trees(min_splits=1))

@@ -575,7 +575,7 @@ class ReticulumClassifier(_Classifier, _Adaptive):
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(
-                f"y has the class {y[unknown][0]!r}, which was not there in fit; the classes are "
+                f"y has the class {y[unknown][:1].tolist()[0]!r}, which was not there in fit; the classes are "
                 f"{self.classes_.tolist()}. Give the table that {type(self).__name__} was fitted to."
             )
         codes = np.searchsorted(self.classes_, y)

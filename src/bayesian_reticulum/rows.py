@@ -699,7 +699,9 @@ class NumpyRows:
         """
         if self.family.uses_design or (self._gaps is not None and self._schema.precision is not None):
             return None
-        return self.with_schema(self._schema.restricted(columns))
+        schema = self._schema.restricted(columns)
+        gaps = None if self._gaps is None else schema.gaps_in(self._gaps.sources)
+        return self._like(schema=schema, axes=None, _gaps=gaps, _chosen=self._chosen)
 
     def believing(self, family: Family) -> Self:
         """The same rows with leaves of another family."""

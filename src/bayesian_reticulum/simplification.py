@@ -7,6 +7,7 @@ step gains or costs is told by the same log evidence that grew the tree.
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -170,15 +171,17 @@ def simplify(
     X: Any,
     y: Any,
     *,
-    tolerance: float = 0.0,
+    tolerance: float = 5.0,
     max_features: int = 5,
     sample_weight: Any = None,
+    verbose: int = 0,
 ) -> Simplification:
     """A tree that is easier to read in the place of a fitted one, and what it costs.
 
-    Splits are made to look at no more than `max_features` features, in two ways of which the better is kept: by leaving
-    slopes out of the tree as it is, and by growing a tree anew from sparse splits alone, which may need more of them.
-    If neither is good enough, more features are allowed. Then features are left out of splits, and splits are dropped
+    Splits are made to look at 1, 2 and so on up to `max_features` features, in two ways: by leaving slopes out of the
+    tree as it is, and by growing a tree anew from sparse splits alone, which may need more of them. Of those whose log
+    evidence comes near enough to the best, the one with the fewest numbers to read is kept: features of all splits, and
+    offsets. If there is none, more features are allowed. Then features are left out of splits, and splits are dropped
     or merged with one below them, one by one and the cheapest first. After each change all that is left is fitted
     again.
 
@@ -189,13 +192,15 @@ def simplify(
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         The table that it was fitted to.
-    tolerance : float, default=0.0
-        Nats of log evidence that the simpler tree may lose at most, against the best tree on the way. With 0 only what
-        pays is done.
+    tolerance : float, default=5.0
+        Nats of log evidence that the simpler tree may lose at most, against the best tree on the way, the fitted one
+        among them. With 0 only what pays is done; 5 is where the evidence for the better tree would be very strong.
     max_features : int, default=5
         Features that a split should look at, at most. More where the tolerance does not allow for that.
     sample_weight : array-like of shape (n_samples,), optional
         As in fit.
+    verbose : int, default=0
+        1 prints a line for each tree that is tried.
 
     Returns
     -------
@@ -218,6 +223,8 @@ def simplify(
         raise ValueError(f"max_features must be a whole number of at least 1; got {max_features!r}.")
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance must be a finite number of nats, not negative; got {tolerance!r}.")
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise ValueError(f"verbose must be a whole number, not negative; got {verbose!r}.")
     if not isinstance(getattr(estimator, "model_", None), Reticulum):
         raise ValueError(f"{type(estimator).__name__} is not a fitted reticulum. Call fit first.")
     if not hasattr(estimator, "_rows_like_fit"):
@@ -227,7 +234,7 @@ def simplify(
         )
     model = estimator.model_
     rows, cells, targets, weights = estimator._rows_like_fit(X, y, sample_weight)
-    problem = _Problem.of(model, rows, estimator.max_splits, estimator.max_depth)
+    problem = _Problem.of(estimator, rows, bool(verbose))
     start = State(model.tree, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True)
     if not problem.is_narrow:
         start = settled(rows, start, tolerance=1e-9)
@@ -276,10 +283,12 @@ class _Problem(NamedTuple):
     names: tuple[str, ...]
     max_splits: float
     max_depth: float
+    verbose: bool
 
     @classmethod
-    def of(cls, model: Reticulum, rows: Any, max_splits: int | None, max_depth: int | None) -> _Problem:
-        schema = model.schema
+    def of(cls, estimator: Any, rows: Any, verbose: bool) -> _Problem:
+        model: Reticulum = estimator.model_
+        schema, max_splits, max_depth = model.schema, estimator.max_splits, estimator.max_depth
         columns = np.arange(schema.n_columns)
         if schema.n_columns > _WIDEST and rows.restricted(columns) is not None:
             ranked = np.argsort(-model.feature_importances, kind="stable")[:_MOST_CANDIDATES]
@@ -297,6 +306,7 @@ class _Problem(NamedTuple):
             tuple(schema.names[feature] for feature in features),
             np.inf if max_splits is None else max_splits,
             np.inf if max_depth is None else max_depth,
+            verbose,
         )
 
     @property
@@ -341,51 +351,75 @@ class _Problem(NamedTuple):
 
     def price_of_choice(self, tree: Tree) -> float:
         """Nats that it takes to say which features each split looks at, all choices of so many being alike."""
-        whole = self.n_features
-        chosen = self.used(tree).sum(axis=1)
+        whole, chosen = self.n_features, self.used(tree).sum(axis=1)
         return float((gammaln(whole + 1) - gammaln(chosen + 1) - gammaln(whole - chosen + 1)).sum())
+
+    def n_numbers(self, tree: Tree) -> int:
+        """How many features and offsets there are to read."""
+        return int(self.used(tree).sum()) + tree.n_splits
 
     def most_features(self, tree: Tree) -> int:
         return int(self.used(tree).sum(axis=1).max(initial=0))
+
+    def tell(self, what: str, state: State) -> None:
+        """Print a line on a tree that was tried, if that is wanted."""
+        if self.verbose:
+            splits, numbers = state.tree.n_splits, self.n_numbers(state.tree)
+            told = f"{splits} split{'s' * (splits != 1)}, {numbers} numbers, log evidence {state.log_evidence:.2f}"
+            print(f"[simplify] {what}: {told}", file=sys.stdout, flush=True)
 
 
 def _changes(problem: _Problem, start: State, tolerance: float, max_features: int) -> Iterator[tuple[str, State]]:
     """Steps in words, and the tree after each."""
     state, best = start, start.log_evidence
 
-    def is_good(rival: State) -> bool:
-        chosen = problem.price_of_choice(rival.tree)
-        honest = start.log_evidence - (rival.log_evidence - chosen)
-        return rival.log_evidence >= best - tolerance and honest <= _BY_CHANCE * problem.rows.weight + tolerance
+    def is_honest(rival: State) -> bool:
+        loss = start.log_evidence - (rival.log_evidence - problem.price_of_choice(rival.tree))
+        return bool(loss <= _BY_CHANCE * problem.rows.weight + tolerance)
 
-    most = int((problem.schema.by_feature(start.tree.hyperplanes[:, 1:] != 0) > 0).sum(axis=1).max(initial=0))
-    for size in _sizes(max_features, most):
-        told = f"at most {size} feature{'s' * (size != 1)} a split"
-        rivals = [("regrown with " + told, _regrown(problem, size))]
-        rivals.append((told, _thinned(problem, problem.narrowed(start), size)))
-        what, rival = max(rivals, key=lambda rival: rival[1].log_evidence)
-        if is_good(rival):
-            yield what, rival
-            state, best = rival, max(best, rival.log_evidence)
+    for rivals in _sparser(problem, start, max_features):
+        rivals = [rival for rival in rivals if is_honest(rival[1])]
+        best = max([best, *(rival.log_evidence for _, rival in rivals)])
+        rivals = [rival for rival in rivals if rival[1].log_evidence >= best - tolerance]
+        if rivals:
+            what, state = min(rivals, key=lambda rival: (problem.n_numbers(rival[1].tree), -rival[1].log_evidence))
+            yield what, state
             break
     if state is start and problem.is_narrow:
         return
     while state.tree.n_splits:
         rivals = sorted(_smaller(problem, state), key=lambda rival: -rival[1].log_evidence)
-        found = next((rival for rival in rivals if is_good(rival[1])), None)
+        good = (rival for rival in rivals if rival[1].log_evidence >= best - tolerance and is_honest(rival[1]))
+        found = next(good, None)
         if found is None:
             return
         what, state = found
+        problem.tell(what, state)
         yield what, state
         best = max(best, state.log_evidence)
 
 
-def _sizes(max_features: int, most: int) -> Iterator[int]:
-    """Numbers of features that a split may have, below those that one has: up to the limit, then in larger steps."""
-    size = 1
+def _sparser(problem: _Problem, start: State, max_features: int) -> Iterator[list[tuple[str, State]]]:
+    """Trees with few features a split: first all up to the limit, then with more and more."""
+    most = int((problem.schema.by_feature(start.tree.hyperplanes[:, 1:] != 0) > 0).sum(axis=1).max(initial=0))
+    if most <= 1:
+        return
+    narrowed = problem.narrowed(start)
+
+    def with_at_most(size: int, charged: bool) -> Iterator[tuple[str, State]]:
+        told = f"at most {size} feature{'s' * (size != 1)} a split"
+        for what, rival in (
+            ("regrown with " + told, _regrown(problem, size, charged)),
+            (told, _thinned(problem, narrowed, size)),
+        ):
+            problem.tell(what, rival)
+            yield what, rival
+
+    yield [rival for size in range(1, min(max_features, most - 1) + 1) for rival in with_at_most(size, charged=True)]
+    size = max_features
     while size < most:
-        yield size
-        size = size + 1 if size < max_features else int(np.ceil(_WIDENING * size))
+        yield list(with_at_most(size, charged=False))
+        size = int(np.ceil(_WIDENING * size))
 
 
 def _refitted(rows: Any, state: State) -> State:
@@ -476,8 +510,15 @@ def _smaller(problem: _Problem, state: State) -> Iterator[tuple[str, State]]:
         yield f"split {split} merged with one below", _refitted(rows, rival)
 
 
-def _regrown(problem: _Problem, max_features: int) -> State:
-    """A tree of splits that look at no more than so many features, grown leaf by leaf while that pays."""
+def _regrown(problem: _Problem, max_features: int, charged: bool) -> State:
+    """A tree of splits that look at no more than so many features, grown leaf by leaf while that pays.
+
+    Where they are charged, splits have to pay for the choice of their features, too: there are fewer of them then.
+    """
+
+    def worth(state: State) -> float:
+        return state.log_evidence - charged * problem.price_of_choice(state.tree)
+
     search = problem._replace(rows=problem.rows.sampled(_SAMPLE)) if are_many(problem.rows) else problem
     rows = search.rows
     state = evaluated(rows, single_leaf(rows.n_features), np.empty(0), sparse=True)
@@ -494,7 +535,7 @@ def _regrown(problem: _Problem, max_features: int) -> State:
             break
         leaf = open_leaves[0]
         tried.add(names[leaf])
-        branch = _sparse_cut(search, state, leaf, max_features)
+        branch = _sparse_cut(search, state, leaf, max_features, charged)
         if branch is None:
             continue
         grown = graft(tree, leaf, Tree(branch.hyperplanes[0], CUT, np.array([next_id])))
@@ -502,7 +543,7 @@ def _regrown(problem: _Problem, max_features: int) -> State:
         statistics = np.concatenate([state.statistics[:leaf], branch.statistics[0], state.statistics[leaf + 1 :]])
         precisions = np.append(state.precisions, branch.precisions[0])
         rival = _refitted(rows, replace(state, tree=grown, precisions=precisions, statistics=statistics))
-        if rival.log_evidence > state.log_evidence + MINIMAL_GAIN:
+        if worth(rival) > worth(state) + MINIMAL_GAIN:
             state = rival
     if rows is problem.rows:
         return state
@@ -510,7 +551,7 @@ def _regrown(problem: _Problem, max_features: int) -> State:
     return _refitted(problem.rows, replace(state, statistics=statistics))
 
 
-def _sparse_cut(problem: _Problem, state: State, leaf: int, max_features: int) -> Stack | None:
+def _sparse_cut(problem: _Problem, state: State, leaf: int, max_features: int, charged: bool) -> Stack | None:
     """The best split of a leaf with so many features, the rest of the tree held; None if none is worth its price.
 
     Starts with those that look at one feature, and adds the features that promise most, to several splits at once.
@@ -525,20 +566,20 @@ def _sparse_cut(problem: _Problem, state: State, leaf: int, max_features: int) -
         for own in problem.groups:
             if column in own:
                 cut[1 + own] = np.where(cut[1 + own] == 0, _PRESENT, cut[1 + own])
-    least = worth_alone(view, state.statistics[leaf]) - LARGEST_LOCAL_LOSS
-    best: Stack | None = None
+    best, worth = None, worth_alone(view, state.statistics[leaf]) - LARGEST_LOCAL_LOSS - MINIMAL_GAIN
     stack = ascend(view, CUT, starts, np.full((len(starts), 1), _WEAK_PRECISION), None, _QUICK)
     for size in range(1, max_features + 1):
-        first = int(np.argmax(np.round(stack.log_evidence, 6)))
-        if best is None or stack.log_evidence[first] > best.log_evidence[0] + MINIMAL_GAIN:
-            best = stack.take([first])
+        first = stack.take([int(np.argmax(np.round(stack.log_evidence, 6)))])
+        price = charged * problem.price_of_choice(Tree(first.hyperplanes[0], CUT, np.zeros(1, dtype=np.int64)))
+        if first.log_evidence[0] - price > worth + MINIMAL_GAIN:
+            best, worth = first, float(first.log_evidence[0] - price)
         if size == max_features:
             break
         wider, kept = _extended(problem, view, stack)
         if not len(wider):
             break
         stack = ascend(view, CUT, wider, stack.precisions[kept], stack.statistics[kept], _QUICK)
-    return None if best is None or best.log_evidence[0] < least else best
+    return best
 
 
 def _extended(problem: _Problem, view: Rows, stack: Stack) -> tuple[Floats, Integers]:
