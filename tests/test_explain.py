@@ -9,8 +9,16 @@ import pytest
 from scipy.special import expit
 from scipy.stats import beta
 from scipy.stats import t as student
+from sklearn.datasets import load_iris
 
-from bayesian_reticulum import DirichletCategorical, NormalLinear, ReticulumClassifier, ReticulumRegressor
+from bayesian_reticulum import (
+    DirichletCategorical,
+    NormalLinear,
+    PaperReticulumClassifier,
+    ReticulumClassifier,
+    ReticulumRegressor,
+)
+from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.explain import evidence_ledger, explain_rows, leaf_cards, node_cards
 from plugins import GammaPoisson, mixed_frame
 
@@ -94,6 +102,120 @@ def test_the_ledger_totals_the_log_evidence(fitted):
         assert (entry.gain > 0) == (entry.what == "kept") or entry.what in ("start", "polished")
     assert str(ledger).endswith(f"stopped: {model.stopping_reason_}")
     assert len(str(ledger).splitlines()) == len(ledger.entries) + 2
+
+
+def _changed(frame, row, changes):
+    """One row of a frame, with the changes of a flip."""
+    asked = frame.iloc[[row]].copy()
+    for name, (_, new) in changes.items():
+        asked[name] = pd.Series([new], index=asked.index).astype(asked[name].dtype)
+    return asked
+
+
+@pytest.mark.parametrize("fixed", [None, ["age", "city"], [0, 3], [False, True, False, True]])
+def test_a_flip_flips_and_changes_nothing_that_is_fixed(fitted, fixed):
+    model, frame = fitted
+    is_class = hasattr(model, "classes_")
+    to = None if is_class else float(np.median(model.predict(frame)))
+    unchanging = {"age", "city"} if fixed == ["age", "city"] else {"age", "smokes"} if fixed == [0, 3] else set()
+    unchanging = {"income", "smokes"} if fixed and fixed[0] is False else unchanging
+    predicted, found = model.predict(frame), 0
+    for row, why in enumerate(explain_rows(model, frame.iloc[:40], fixed_features=fixed, to=to)):
+        if why.flip is None:
+            continue
+        found += 1
+        assert not unchanging & set(why.flip.changes)
+        asked = _changed(frame, row, why.flip.changes)
+        now = model.predict(asked)[0]
+        if is_class:
+            assert now != predicted[row]
+            probabilities = model.predict_proba(asked)[0]
+        else:
+            assert (now > to) == (predicted[row] < to)
+            probabilities = [now]
+        np.testing.assert_allclose(list(why.flip.prediction.values()), probabilities, rtol=1e-6, atol=1e-9)
+        for name, (old, new) in why.flip.changes.items():
+            assert old == frame[name].iloc[row]
+            assert new != old
+        assert why.flip.size > 0
+    assert bool(found) == bool(model.n_splits_ or model.model_.family.uses_design)
+
+
+def test_a_flip_is_as_small_as_one_split_allows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    clf = ReticulumClassifier(random_state=0).fit(X, X[:, 0] > 0)
+    flip = explain_rows(clf, [[1.0, 0.0]])[0].flip
+    assert set(flip.changes) == {"x0"}
+    old, new = flip.changes["x0"]
+    assert old == 1.0
+    # Rounded outwards from about 0 by a hundredth of the change.
+    assert -0.2 < new < 0.1
+    assert new == round(new, 2)
+
+
+def test_several_features_change_where_one_is_not_enough():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(500, 6))
+    clf = ReticulumClassifier(random_state=0).fit(X, X.sum(axis=1) > 0)
+    row = np.full((1, 6), 0.9)
+    flip = explain_rows(clf, row)[0].flip
+    assert 2 <= len(flip.changes) < 6
+    for name, (_, new) in flip.changes.items():
+        row[0, int(name[1:])] = new
+    assert not clf.predict(row)[0]
+    assert explain_rows(clf, np.full((1, 6), 0.9), fixed_features=range(5))[0].flip is None
+
+
+def test_a_flip_may_be_asked_for_a_class():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    clf = ReticulumClassifier(random_state=0).fit(X, names)
+    for to in clf.classes_:
+        flip = explain_rows(clf, X[[75]], to=to)[0].flip
+        if to == clf.predict(X[[75]])[0]:
+            assert flip is None
+        else:
+            assert max(flip.prediction, key=flip.prediction.get) == to
+
+
+def test_trees_of_the_paper_have_flips_too():
+    X, y, _ = make_cross(300, random_state=0)
+    clf = PaperReticulumClassifier(random_state=0).fit(X, y)
+    why = explain_rows(clf, X[:10])
+    for row, own in enumerate(why):
+        if own.flip is not None:
+            changed = X[[row]].copy()
+            for name, (_, new) in own.flip.changes.items():
+                changed[0, int(name[1:])] = new
+            assert clf.predict(changed)[0] != clf.predict(X[[row]])[0]
+    assert any(own.flip is not None for own in why) == (clf.n_splits_ > 0)
+
+
+REFUSED_FLIPS = {
+    r"fixed_features names 'shoe', but the columns are 'age', 'income'": {"fixed_features": ["shoe"]},
+    r"fixed_features = 'age' is not understood\. Give None, a mask, or names or places": {"fixed_features": "age"},
+    "fixed_features holds 9, but X has 4 columns": {"fixed_features": [9]},
+    "fixed_features is a mask of 1 columns, but X has 4": {"fixed_features": [True]},
+    r"to = 'dead' is no class; the classes are \['ill', 'well'\]": {"to": "dead"},
+}
+
+
+@pytest.mark.parametrize("message", REFUSED_FLIPS)
+def test_flips_that_make_no_sense_are_refused(message):
+    frame, y = mixed_frame(60)
+    model = ReticulumClassifier(max_splits=0).fit(frame, np.where(y, "ill", "well"))
+    with pytest.raises(ValueError, match=message):
+        explain_rows(model, frame.iloc[:1], **REFUSED_FLIPS[message])
+
+
+def test_a_number_to_come_to_has_to_be_one():
+    frame, y = mixed_frame(60)
+    model = ReticulumRegressor(max_splits=0, leaf="constant").fit(frame, y)
+    assert explain_rows(model, frame.iloc[:1])[0].flip is None
+    assert explain_rows(model, frame.iloc[:1], to=100.0)[0].flip is None
+    with pytest.raises(ValueError, match="to must be a finite number that the prediction should come beyond; got 'up'"):
+        explain_rows(model, frame.iloc[:1], to="up")
 
 
 def test_all_of_it_is_plain_data(fitted):

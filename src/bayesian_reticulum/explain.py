@@ -7,14 +7,18 @@ Everything here is read off a fitted estimator; nothing is fitted again. All res
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .families import DirichletCategorical, NormalLinear
+from .flips import change_size, changed_features, flipped
 from .history import Candidate
 from .model import TRANSITION, Reticulum
 from .rows import gates, softening
+from .tables import chosen_columns
 from .tree import Floats, frozen, refreeze
 
 
@@ -186,6 +190,26 @@ class Decision(_Card):
 
 
 @dataclass(frozen=True)
+class Flip(_Card):
+    """A change of a row after which something else is predicted.
+
+    Attributes
+    ----------
+    changes : dict of str to tuple
+        For each feature that changes, what the row holds and what it would have to hold: numbers in the units of the
+        table, or levels.
+    prediction : dict of str to float
+        What is predicted then: the probability of each class, or the mean of the target.
+    size : float
+        By how much features change, in standard deviations, all added up; a level by the distance of its columns.
+    """
+
+    changes: dict[str, tuple[Any, Any]]
+    prediction: dict[str, float]
+    size: float
+
+
+@dataclass(frozen=True)
 class RowExplanation(_Card):
     """Why a row is predicted as it is.
 
@@ -200,12 +224,15 @@ class RowExplanation(_Card):
         reach, if the row went left for certain instead of right.
     uncertainty : dict of str to float
         Total, aleatoric, leaf and routing uncertainty.
+    flip : Flip or None
+        A change after which something else is predicted; None if none was found, or asked for.
     """
 
     prediction: dict[str, float]
     leaves: tuple[float, ...]
     decisions: tuple[Decision, ...]
     uncertainty: dict[str, float]
+    flip: Flip | None
 
 
 @dataclass(frozen=True)
@@ -327,14 +354,24 @@ def leaf_cards(estimator: Any, level: float = 0.9) -> tuple[LeafCard, ...]:
     return tuple(cards)
 
 
-def explain_rows(estimator: Any, X: Any) -> tuple[RowExplanation, ...]:
-    """Why each row of a table is predicted as it is.
+def explain_rows(estimator: Any, X: Any, *, fixed_features: Any = None, to: Any = None) -> tuple[RowExplanation, ...]:
+    """Why each row of a table is predicted as it is, and what would have to be different for another prediction.
 
     Parameters
     ----------
     estimator : fitted estimator
     X : array-like or data frame of shape (n_samples, n_features)
         A table like that of `fit`.
+    fixed_features : array-like, optional
+        Features that cannot change, by a mask, by name or by place.
+    to : class or float, optional
+        What should be predicted after a flip. For classes it is by default any other one; for numbers the mean has to
+        come to the other side of it, and without it no flip is looked for.
+
+    Notes
+    -----
+    Flips are found by search: there may be smaller ones. Each is verified: the model predicts something else for the
+    changed row. It says what the model makes of such a row, not what would happen to someone who changes.
 
     Examples
     --------
@@ -346,6 +383,8 @@ def explain_rows(estimator: Any, X: Any) -> tuple[RowExplanation, ...]:
     >>> decision = why.decisions[0]
     >>> bool(abs(decision.baseline + sum(decision.contributions.values()) - decision.activation) < 1e-9)
     True
+    >>> len(why.flip.changes)
+    1
     """
     model = _model_of(estimator)
     cells = estimator._checked_rows(X)
@@ -358,6 +397,8 @@ def explain_rows(estimator: Any, X: Any) -> tuple[RowExplanation, ...]:
     reach = (tree.shape.sides != 0).astype(np.float64) @ membership
     means = model.family.predictive_mean(model.statistics, membership, design)
     parts = model.predict_uncertainty(cells)
+    is_free = ~np.array(chosen_columns("fixed_features", fixed_features, schema.n_features, schema.names), dtype=bool)
+    target = _wanted(estimator, to)
     out = []
     for row in range(len(cells)):
         decisions = []
@@ -377,14 +418,14 @@ def explain_rows(estimator: Any, X: Any) -> tuple[RowExplanation, ...]:
             )
         moves = _moves(model, membership[:, row], design[:, row : row + 1])
         order = np.argsort(-np.round(reach[:, row] * moves, 12), kind="stable")
-        prediction = np.atleast_1d(means[row])
         uncertainty = {name: float(getattr(parts, name)[row]) for name in ("total", "aleatoric", "leaf", "routing")}
         out.append(
             RowExplanation(
-                dict(zip(model.targets, prediction.tolist(), strict=True)),
+                _by_target(model, means[row]),
                 tuple(membership[:, row].tolist()),
                 tuple(decisions[split] for split in order),
                 uncertainty,
+                _flip(model, np.asarray(cells[row], dtype=np.float64), means[row], target, is_free),
             )
         )
     return tuple(out)
@@ -429,6 +470,68 @@ def _model_of(estimator: Any) -> Reticulum:
     return model
 
 
+def _by_target(model: Reticulum, mean: Any) -> dict[str, float]:
+    return dict(zip(model.targets, np.atleast_1d(mean).tolist(), strict=True))
+
+
+def _wanted(estimator: Any, to: Any) -> Any:
+    """The place of a class, or a number, that should be predicted after a flip; None if it was not said."""
+    if to is None:
+        return None
+    if hasattr(estimator, "classes_"):
+        places = np.flatnonzero(estimator.classes_ == to)
+        if len(places) != 1:
+            raise ValueError(f"to = {to!r} is no class; the classes are {estimator.classes_.tolist()}.")
+        return int(places[0])
+    if isinstance(to, bool) or not isinstance(to, Real) or not np.isfinite(float(to)):
+        raise ValueError(f"to must be a finite number that the prediction should come beyond; got {to!r}.")
+    return float(to)
+
+
+def _flip(model: Reticulum, row: Floats, mean: Any, target: Any, is_free: NDArray[np.bool_]) -> Flip | None:
+    """A change of a row (d,) after which something else than its `mean` is predicted."""
+    leaves = model.tree.n_leaves
+    design = np.repeat(model.schema.design(row[None]), leaves, axis=1)
+    alone = model.family.predictive_mean(model.statistics, np.eye(leaves), design)
+    if isinstance(model.family, DirichletCategorical):
+        now = int(np.argmax(mean))
+        if len(mean) == 1 or target == now:
+            return None
+        own, side = (now, -1.0) if target is None else (target, 1.0)
+
+        def margin(rows: Floats) -> Floats:
+            found = model.predict_mean(rows)
+            return np.asarray(side * (found[:, own] - np.delete(found, own, axis=1).max(axis=1)))
+
+        is_wanted = (alone.argmax(axis=1) == own) == (side > 0)
+    else:
+        if target is None:
+            return None
+        side = 1.0 if float(mean) < target else -1.0
+        size = max(abs(target), abs(float(mean) - target))
+
+        def margin(rows: Floats) -> Floats:
+            return np.asarray(side * (model.predict_mean(rows) - target) / size)
+
+        is_wanted = side * (alone - target) > 0
+    found = flipped(model, row, margin, is_free, is_wanted)
+    if found is None:
+        return None
+    changed = changed_features(row, found).tolist()
+    changes = {model.schema.names[own]: (_told(model, own, row), _told(model, own, found)) for own in changed}
+    prediction = _by_target(model, model.predict_mean(found[None])[0])
+    return Flip(changes, prediction, float(change_size(model, row, found[None])[0]))
+
+
+def _told(model: Reticulum, feature: int, row: Floats) -> Any:
+    """What a row holds of a feature: a number, or a level, of which rare ones are told together."""
+    category, cell = model.schema.categories[feature], row[feature]
+    if category is None:
+        return float(cell)
+    code = int(cell)
+    return category.levels[code] if code < len(category.levels) else category.labels[code]
+
+
 def _parents(model: Reticulum) -> tuple[list[tuple[int | None, str | None]], ...]:
     """For each split, and for each leaf, the split above it and the side on which it lies."""
     nobody: tuple[int | None, str | None] = (None, None)
@@ -467,6 +570,7 @@ def _moves(model: Reticulum, membership: Floats, design: Floats) -> Floats:
 __all__ = [
     "Contribution",
     "Decision",
+    "Flip",
     "LeafCard",
     "Ledger",
     "LedgerEntry",

@@ -126,6 +126,43 @@ def is_from_dtype(choice: Any) -> bool:
     return isinstance(choice, str) and choice == "from_dtype"
 
 
+def chosen_columns(
+    parameter: str, choice: Any, n_columns: int, names: Sequence[Any] | None, otherwise: str = ""
+) -> list[bool]:
+    """Which columns a parameter chooses by a mask, by names or by places, or none; `otherwise` it may be."""
+    way_out = f"Give {otherwise}None, a mask, or names or places of columns."
+    if choice is None:
+        return [False] * n_columns
+    if isinstance(choice, str):
+        raise ValueError(f"{parameter} = {choice!r} is not understood. {way_out}")
+    try:
+        chosen = np.asarray(choice)
+    except ValueError as error:
+        raise ValueError(f"{parameter} = {choice!r} is not a list. {way_out}") from error
+    if chosen.size == 0:
+        chosen = chosen.astype(np.int64)
+    elif chosen.dtype == object and _are_bools(chosen.tolist()):
+        chosen = chosen.astype(bool)
+    if chosen.ndim != 1:
+        raise ValueError(f"{parameter} must be a list; got {choice!r}. {way_out}")
+    if chosen.dtype.kind == "b":
+        if len(chosen) != n_columns:
+            raise ValueError(f"{parameter} is a mask of {len(chosen)} columns, but X has {n_columns}.")
+        chosen = np.flatnonzero(chosen)
+    out = [False] * n_columns
+    for item in chosen.tolist():
+        if isinstance(item, str):
+            if names is None or item not in names:
+                known = "X has no column names" if names is None else f"the columns are {', '.join(map(repr, names))}"
+                raise ValueError(f"{parameter} names {item!r}, but {known}.")
+            out[names.index(item)] = True
+        elif isinstance(item, int) and -n_columns <= item < n_columns:
+            out[item] = True
+        else:
+            raise ValueError(f"{parameter} holds {item!r}, but X has {n_columns} columns. {way_out}")
+    return out
+
+
 def chosen_categories(choice: Any, table: Table) -> list[bool]:
     """Which columns of a table are categories: those of levels, or those that are chosen by a mask, names or places."""
     columns, names = table.columns, table.names
@@ -142,34 +179,7 @@ def chosen_categories(choice: Any, table: Table) -> list[bool]:
                     "Convert the array with astype(float), or name the column in categorical_features."
                 )
         return [choice is not None and isinstance(column, Levels) for column in columns]
-    way_out = 'Give "from_dtype", None, a mask, or names or places of columns.'
-    if isinstance(choice, str):
-        raise ValueError(f"categorical_features = {choice!r} is not understood. {way_out}")
-    try:
-        chosen = np.asarray(choice)
-    except ValueError as error:
-        raise ValueError(f"categorical_features = {choice!r} is not a list. {way_out}") from error
-    if chosen.size == 0:
-        chosen = chosen.astype(np.int64)
-    elif chosen.dtype == object and _are_bools(chosen.tolist()):
-        chosen = chosen.astype(bool)
-    if chosen.ndim != 1:
-        raise ValueError(f"categorical_features must be a list; got {choice!r}. {way_out}")
-    if chosen.dtype.kind == "b":
-        if len(chosen) != len(columns):
-            raise ValueError(f"categorical_features is a mask of {len(chosen)} columns, but X has {len(columns)}.")
-        chosen = np.flatnonzero(chosen)
-    out = [False] * len(columns)
-    for item in chosen.tolist():
-        if isinstance(item, str):
-            if names is None or item not in names:
-                known = "X has no column names" if names is None else f"the columns are {', '.join(map(repr, names))}"
-                raise ValueError(f"categorical_features names {item!r}, but {known}.")
-            out[names.index(item)] = True
-        elif isinstance(item, int) and -len(columns) <= item < len(columns):
-            out[item] = True
-        else:
-            raise ValueError(f"categorical_features holds {item!r}, but X has {len(columns)} columns. {way_out}")
+    out = chosen_columns("categorical_features", choice, len(columns), names, '"from_dtype", ')
     for place, column in enumerate(columns):
         if not out[place] and _is_text(column):
             raise ValueError(
