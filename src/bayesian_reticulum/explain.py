@@ -7,7 +7,7 @@ Everything here is read off a fitted estimator; nothing is fitted again. All res
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -463,6 +463,36 @@ def evidence_ledger(estimator: Any) -> Ledger:
     return Ledger(tuple(entries), estimator.stopping_reason_)
 
 
+def export_text(estimator: Any, *, max_depth: int | None = None, max_features: int = 4, decimals: int = 3) -> str:
+    """The tree of a fitted estimator as plain text; `print(model_)` shows the same with the defaults.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    max_depth : int or None, default=None
+        Splits further down than this are told as one leaf that has the rows of all below; None shows all.
+    max_features : int, default=4
+        Columns that are named in a split or a linear leaf: those that count most.
+    decimals : int, default=3
+        Significant digits of a coefficient. Columns far from zero for their spread get more.
+
+    Examples
+    --------
+    >>> from bayesian_reticulum import ReticulumClassifier
+    >>> from bayesian_reticulum.datasets import make_cross
+    >>> from bayesian_reticulum.explain import export_text
+    >>> X, y, _ = make_cross(400, random_state=0)
+    >>> text = export_text(ReticulumClassifier(random_state=0).fit(X, y), max_depth=1, decimals=2)
+    >>> [line.split(":")[0] for line in text.splitlines() if "10-90%" not in line]
+    ['Reticulum', 'split 0', '├─ left  split 1', '└─ right split 2']
+    """
+    least = {"max_depth": (max_depth, 0), "max_features": (max_features, 0), "decimals": (decimals, 1)}
+    for name, (value, minimum) in least.items():
+        if not (name == "max_depth" and value is None) and (not isinstance(value, Integral) or value < minimum):
+            raise ValueError(f"{name} must be a whole number of at least {minimum}; got {value!r}.")
+    return _model_of(estimator).as_text(max_depth=max_depth, max_features=max_features, decimals=decimals)
+
+
 def _model_of(estimator: Any) -> Reticulum:
     model = getattr(estimator, "model_", None)
     if not isinstance(model, Reticulum):
@@ -578,6 +608,7 @@ __all__ = [
     "RowExplanation",
     "evidence_ledger",
     "explain_rows",
+    "export_text",
     "leaf_cards",
     "node_cards",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from html import escape
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -184,61 +185,138 @@ class Reticulum:
         return f"<Reticulum: {self._size()}, log evidence {self.log_evidence:.1f}>"
 
     def __str__(self) -> str:
-        return "\n".join([f"Reticulum: {self._size()}, log evidence {self.log_evidence:.1f}", *self._lines()])
+        return self.as_text()
+
+    def as_text(self, *, max_depth: int | None = None, max_features: int = _NAMED_FEATURES, decimals: int = 3) -> str:
+        """The tree as plain text.
+
+        Parameters
+        ----------
+        max_depth : int or None, default=None
+            Splits further down than this are told as one leaf that has the rows of all below; None shows all.
+        max_features : int, default=4
+            Columns that are named in a split or a linear leaf: those that count most.
+        decimals : int, default=3
+            Significant digits of a coefficient. Columns far from zero for their spread get more.
+        """
+        title = f"Reticulum: {self._size()}, log evidence {self.log_evidence:.1f}"
+        return "\n".join([title, *self._lines(max_depth, max_features, decimals)])
+
+    def _repr_html_(self) -> str:
+        """The tree for notebooks: branches open and close, and colours are those of the page around it."""
+        title = f"<b>Reticulum</b>: {self._size()}, log evidence {self.log_evidence:.1f}"
+        parts = [f'<div style="font-size:90%;line-height:1.5">{title}']
+        total = max(float(self.family.counts(self.statistics).sum()), np.finfo(float).tiny)
+        opened: list[int] = []
+        for node in self._outline(None, _NAMED_FEATURES, 3):
+            while opened and opened[-1] >= node.level:
+                opened.pop()
+                parts.append("</details>")
+            side = f"<b>{node.side}</b> " if node.side else ""
+            # The share of all rows that come here.
+            bar = (
+                '<span style="display:inline-block;vertical-align:middle;width:3em;height:.5em;margin:0 .5em 0 .2em;'
+                'border:1px solid currentColor;border-radius:2px"><span style="display:block;height:100%;'
+                f'background:currentColor;opacity:.6;width:{max(node.rows, 0.0) / total:.0%}"></span></span>'
+            )
+            indent = 'style="margin-left:1.2em"' if node.level else ""
+            if node.is_leaf:
+                parts.append(f"<div {indent}>{side}{bar}{escape(node.text)}</div>")
+            else:
+                opened.append(node.level)
+                detail = f'<br><small style="opacity:.7;margin-left:1.2em">{escape(node.detail)}</small>'
+                parts.append(f"<details open {indent}><summary>{side}{bar}{escape(node.text)}{detail}</summary>")
+        return "".join([*parts, "</details>" * len(opened), "</div>"])
 
     def _size(self) -> str:
         splits, leaves = self.tree.n_splits, self.tree.n_leaves
         return f"{splits} split{'s' * (splits != 1)}, {leaves} lea{'ves' if leaves != 1 else 'f'}"
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self, max_depth: int | None, max_features: int, decimals: int) -> Iterator[str]:
         """The tree from top to bottom; a child stands below its parent, the left one first."""
-        root = 0 if self.tree.n_splits else ~0
-        stack = [(root, "", "")]
+        # What stands before the children of the splits above: a line, where one is still to come.
+        indents = [""]
+        for node in self._outline(max_depth, max_features, decimals):
+            lead, indent = "", ""
+            if node.side:
+                del indents[node.level :]
+                is_left = node.side == "left"
+                lead = f"{indents[-1]}{'├─ left ' if is_left else '└─ right'} "
+                indent = f"{indents[-1]}{'│' if is_left else ' '}  "
+            yield f"{lead}{node.text}"
+            if not node.is_leaf:
+                yield f"{indent}│    {node.detail}"
+                if node.side:
+                    indents.append(indent)
+
+    def _outline(self, max_depth: int | None, max_features: int, decimals: int) -> Iterator[_Line]:
+        """What is told of each node, a parent before its children, the left one first."""
+        sides = self.tree.shape.sides
+        stack = [(0 if self.tree.n_splits else ~0, 0, "")]
         while stack:
-            node, lead, indent = stack.pop()
-            if node < 0:
-                yield f"{lead}leaf {~node}: {self._describe_leaf(~node)}"
+            node, level, side = stack.pop()
+            below = np.arange(self.tree.n_leaves) == ~node if node < 0 else sides[node] != 0
+            statistics = self.statistics[below].sum(axis=0)
+            count = float(self.family.counts(statistics))
+            is_leaf = node < 0 or level == max_depth
+            if is_leaf:
+                name = f"leaf {~node}"
+                if node >= 0:
+                    hidden = int(below.sum()) - 1
+                    name = f"split {node}" + (f" and {hidden - 1} below" if hidden > 1 else "")
+                told = self._describe_leaf(statistics, max_features, decimals)
+                yield _Line(level, side, f"{name}: {told}", "", True, count)
                 continue
-            yield f"{lead}split {node}: P(left) = sigmoid({self._describe_activation(node)})"
-            left, right = (int(child) for child in self.tree.children[node])
-            yield (
-                f"{indent}│    10-90% over {self.transition_widths[node]:.2g} sd, "
+            activation = self._describe_linear(self.tree.hyperplanes[node], max_features, decimals)
+            detail = (
+                f"10-90% over {self.transition_widths[node]:.2g} sd, "
                 f"{self.grey_shares[node]:.0%} of its rows between; log Bayes factor {self.log_bayes_factors[node]:.1f}"
             )
-            stack.append((right, f"{indent}└─ right ", f"{indent}   "))
-            stack.append((left, f"{indent}├─ left  ", f"{indent}│  "))
+            yield _Line(level, side, f"split {node}: P(left) = sigmoid({activation})", detail, False, count)
+            left, right = (int(child) for child in self.tree.children[node])
+            stack += [(right, level + 1, "right"), (left, level + 1, "left")]
 
-    def _describe_activation(self, split: int) -> str:
-        return self._describe_linear(self.tree.hyperplanes[split])
-
-    def _describe_linear(self, coefficients: Floats) -> str:
+    def _describe_linear(self, coefficients: Floats, max_features: int, decimals: int) -> str:
         """A linear function of the standardised features, in the units of the table: its largest terms."""
         if len(coefficients) == 1:
-            return f"{coefficients[0]:.4g}"
+            return f"{coefficients[0]:.{decimals + 1}g}"
         own = self.schema.in_original_units(coefficients[None])[0]
         sizes = np.abs(coefficients[1:])
         shares = sizes / max(sizes.sum(), np.finfo(float).tiny)
         ranked = np.argsort(-shares, kind="stable")
-        named = [j for j in ranked[:_NAMED_FEATURES] if shares[j] > 0]
+        named = [j for j in ranked[:max_features] if shares[j] > 0]
         # A column far from zero for its spread, as of years, needs more digits to bring out the same number.
         offsets = np.abs(self.schema.center / self.schema.scale)
         digits = np.log10(np.maximum(offsets, 1.0)).astype(int)
-        terms = [f"{own[0]:.{4 + digits[named].max(initial=0)}g}"]
+        terms = [f"{own[0]:.{decimals + 1 + digits[named].max(initial=0)}g}"]
         for j in named:
-            slope, name = own[1 + j], _printable(self.schema.column_names[j]) or f"x{j}"
-            terms.append(f"{'-' if slope < 0 else '+'} {abs(slope):.{3 + digits[j]}g} {name}")
-        rest = [j for j in ranked[_NAMED_FEATURES:] if shares[j] > 0]
+            slope, name = own[1 + j], printable(self.schema.column_names[j]) or f"x{j}"
+            terms.append(f"{'-' if slope < 0 else '+'} {abs(slope):.{decimals + digits[j]}g} {name}")
+        rest = [j for j in ranked[max_features:] if shares[j] > 0]
         if rest:
             others = f"{len(rest)} other{'s' * (len(rest) != 1)}"
             terms.append(f"+ {others} ({shares[rest].sum():.0%})")
         return " ".join(terms)
 
-    def _describe_leaf(self, leaf: int) -> str:
-        names = [_printable(name) for name in self.targets]
-        told = self.family.describe(self.statistics[leaf], names, self._describe_linear)
-        return f"{told}  (n = {self.family.counts(self.statistics[leaf]):.1f})"
+    def _describe_leaf(self, statistics: Floats, max_features: int, decimals: int) -> str:
+        names = [printable(name) for name in self.targets]
+        told = self.family.describe(
+            statistics, names, lambda coefficients: self._describe_linear(coefficients, max_features, decimals)
+        )
+        return f"{told}  (n = {self.family.counts(statistics):.1f})"
 
 
-def _printable(name: str) -> str:
+class _Line(NamedTuple):
+    """What is told of one node, and where it stands: at which level, and on which side of the split above."""
+
+    level: int
+    side: str
+    text: str
+    detail: str
+    is_leaf: bool
+    rows: float
+
+
+def printable(name: str) -> str:
     """A name that stays on its line: control characters are written out."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
