@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -72,7 +73,15 @@ def test_make_knows_the_targets():
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/design.md", "docs/families.md", "docs/paper.md", "docs/regression.md", "docs/tables.md"],
+    [
+        "README.md",
+        "docs/design.md",
+        "docs/families.md",
+        "docs/paper.md",
+        "docs/pictures.md",
+        "docs/regression.md",
+        "docs/tables.md",
+    ],
 )
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -133,9 +142,35 @@ def test_the_code_on_regression_runs():
     assert ((namespace["lower"] < namespace["y"]) & (namespace["y"] < namespace["upper"])).mean() > 0.85
 
 
+def test_the_code_on_pictures_draws_them_and_prints_what_is_shown(capsys):
+    plt.switch_backend("Agg")
+    namespace = {}
+    for block in code_blocks("docs/pictures.md", "python"):
+        exec(compile(block, "pictures.md", "exec"), namespace)
+    assert_prints_what_is_shown(capsys.readouterr().out, "".join(code_blocks("docs/pictures.md", "text")))
+    for name in ("tree", "surface", "box", "bars", "intervals", "growth", "strip"):
+        assert namespace[name].figure_.axes
+    plt.close("all")
+
+
+def test_the_example_of_pictures_draws_a_page(tmp_path):
+    picture = tmp_path / "picture.png"
+    done = run("examples/pictures.py", "--out", picture)
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"^(\w+): <Reticulum: [1-9]", done.stdout, flags=re.MULTILINE) == ["wine", "diabetes", "sphere"]
+    assert picture.read_bytes().startswith(PNG_SIGNATURE)
+
+
 @pytest.mark.parametrize(
     "script",
-    ["benchmarks/quality.py", "benchmarks/speed.py", "examples/demo.py", "examples/gaps.py", "examples/regression.py"],
+    [
+        "benchmarks/quality.py",
+        "benchmarks/speed.py",
+        "examples/demo.py",
+        "examples/gaps.py",
+        "examples/pictures.py",
+        "examples/regression.py",
+    ],
 )
 def test_scripts_explain_themselves(script):
     done = run(script, "--help")

@@ -484,7 +484,7 @@ def export_text(estimator: Any, *, max_depth: int | None = None, max_features: i
     >>> X, y, _ = make_cross(400, random_state=0)
     >>> text = export_text(ReticulumClassifier(random_state=0).fit(X, y), max_depth=1, decimals=2)
     >>> [line.split(":")[0] for line in text.splitlines() if "10-90%" not in line]
-    ['Reticulum', 'split 0', '├─ left  split 1', '└─ right split 2']
+    ['Reticulum', 'split 0', '├─ left  split 1 as one leaf', '└─ right split 2 as one leaf']
     """
     least = {"max_depth": (max_depth, 0), "max_features": (max_features, 0), "decimals": (decimals, 1)}
     for name, (value, minimum) in least.items():

@@ -263,7 +263,7 @@ class Reticulum:
                 name = f"leaf {~node}"
                 if node >= 0:
                     hidden = int(below.sum()) - 1
-                    name = f"split {node}" + (f" and {hidden - 1} below" if hidden > 1 else "")
+                    name = f"split {node}{f' and {hidden - 1} below' if hidden > 1 else ''} as one leaf"
                 told = self._describe_leaf(statistics, max_features, decimals)
                 yield _Line(level, side, f"{name}: {told}", "", True, count)
                 continue

@@ -54,7 +54,7 @@ def _pyplot() -> Any:
     return plt
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class _Display:
     """What all displays have: the axes they were drawn on."""
 
@@ -139,12 +139,13 @@ def _class_colours(n: int) -> list[str]:
     return [to_hex(colour) for colour in colormaps["viridis"](np.linspace(0, 0.95, n))]
 
 
-def _pale(colormap: str, strength: float) -> Any:
-    """A scale of colours mixed with white, on which lines and marks can be seen."""
+def _scale(has_classes: bool, strength: float = 1.0) -> Any:
+    """Colours for a probability, or for a number; mixed with white, lines and marks on them are easier to see."""
     from matplotlib import colormaps
-    from matplotlib.colors import ListedColormap
+    from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 
-    return ListedColormap(1 - strength * (1 - colormaps[colormap](np.linspace(0, 1, 256))[:, :3]))
+    colours = LinearSegmentedColormap.from_list("", [_BLUE, "#f7f7f7", _RED]) if has_classes else colormaps["YlGnBu"]
+    return ListedColormap(1 - strength * (1 - colours(np.linspace(0, 1, 256))[:, :3]))
 
 
 def _quiet(ax: Any) -> None:
@@ -351,7 +352,7 @@ class LeafShown:
     contributions: tuple[Contribution, ...]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TreeDisplay(_Display):
     """The tree as a diagram: splits with what they look at, how soft they are and what they are worth, and leaves.
 
@@ -448,9 +449,10 @@ class TreeDisplay(_Display):
         -------
         self
         """
+        plt = _pyplot()
         sheet = _Sheet(self)
         if ax is None:
-            ax = _pyplot().figure(figsize=(sheet.width / 72, sheet.height / 72)).add_axes((0, 0, 1, 1))
+            ax = plt.figure(figsize=(sheet.width / 72, sheet.height / 72)).add_axes((0, 0, 1, 1))
         self.ax_, self.figure_ = ax, ax.figure
         sheet.draw(ax)
         self.texts_ = list(ax.texts)
@@ -535,7 +537,7 @@ class _Sheet:
         width, height = own[0] / self.zoom, own[1] / self.zoom
         stretch = min((height - self.margin) / (self.height - self.margin), 1.6)
         self.y = self.first + (self.y - self.first) * stretch
-        self.right = width - self.margin
+        self.right = min(width, 1.4 * self.width) - self.margin
         self.bar_x = self.right - self.rows - self.note - self.bar
         ax.set_axis_off()
         self._draw_head(ax)
@@ -693,7 +695,7 @@ def _named(
     return ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SurfaceDisplay(_Display):
     """What is predicted over two features, with the soft splits in that plane.
 
@@ -827,7 +829,7 @@ class SurfaceDisplay(_Display):
             self._draw_surface(ax, colorbar, is_ground=splits or has_rows)
         if splits:
             for split, plane in enumerate(self.planes):
-                _draw_soft_split(ax, self.grid, plane, self.reach[split], str(split))
+                _draw_soft_split(ax, self.grid, plane, self.reach[split], str(split), 0.15 if surface else 0.25)
         if has_rows:
             assert self.rows is not None
             _draw_rows(ax, self.rows, self.codes if self.has_classes else None, len(self.targets), surface)
@@ -847,10 +849,10 @@ class SurfaceDisplay(_Display):
         k = self.values.shape[-1]
         scale = ""
         if not self.has_classes:
-            self.surface_ = ax.imshow(self.values[..., 0], cmap=_pale("cividis", strength), **shown)
+            self.surface_ = ax.imshow(self.values[..., 0], cmap=_scale(False, strength), **shown)
             scale = f"mean of {printable(self.targets[0])}"
         elif k == 2:
-            self.surface_ = ax.imshow(self.values[..., 1], cmap=_pale("RdBu_r", strength), vmin=0, vmax=1, **shown)
+            self.surface_ = ax.imshow(self.values[..., 1], cmap=_scale(True, strength), vmin=0, vmax=1, **shown)
             scale = f"P({_class_name(self.targets[1])})"
         else:
             self.surface_ = ax.imshow(_blended(self.values, strength), **shown)
@@ -986,7 +988,9 @@ def _planes(model: Reticulum, base: Floats, features: Sequence[int], limits: Flo
     return np.column_stack([activation[:, 0] - slopes @ limits[:, 0], slopes])
 
 
-def _draw_soft_split(ax: Any, grid: tuple[Floats, ...], plane: Floats, reach: Floats, name: str) -> None:
+def _draw_soft_split(
+    ax: Any, grid: tuple[Floats, ...], plane: Floats, reach: Floats, name: str = "", opacity: float = 0.25
+) -> None:
     """A line where the gate is even and a band from 0.1 to 0.9, as strong as the probability that rows get there."""
     x, y = grid
     steps = np.array([x[1] - x[0], y[1] - y[0]])
@@ -994,7 +998,7 @@ def _draw_soft_split(ax: Any, grid: tuple[Floats, ...], plane: Floats, reach: Fl
     # The edge of the band is as smooth as a cell is wide.
     per_cell = max(float(np.linalg.norm(plane[1:] * steps)), 1e-12)
     band = np.zeros((*reach.shape, 4))
-    band[..., 3] = 0.24 * reach * np.clip(0.5 + (TRANSITION / 2 - np.abs(activation)) / per_cell, 0, 1)
+    band[..., 3] = opacity * reach * np.clip(0.5 + (TRANSITION / 2 - np.abs(activation)) / per_cell, 0, 1)
     shown = {"extent": (*_ends(x), *_ends(y)), "origin": "lower", "interpolation": "bilinear", "aspect": "auto"}
     ax.imshow(band, zorder=2, **shown)
     line = _line(plane, _ends(x), _ends(y))
@@ -1005,7 +1009,10 @@ def _draw_soft_split(ax: Any, grid: tuple[Floats, ...], plane: Floats, reach: Fl
     # A few strengths, each drawn in one stroke: joints between strokes show as beads.
     strength = np.round(reached, 1)
     for level in np.unique(strength[strength > 0]):
-        stroke = np.where((strength == level)[:, None], line, np.nan)
+        here = strength == level
+        # Up to where the next one begins.
+        here[1:] |= here[:-1]
+        stroke = np.where(here[:, None], line, np.nan)
         ax.plot(*stroke.T, color="black", alpha=level, linewidth=1.8, solid_capstyle="butt", zorder=3)
     if name and reached.max() > 0.1:
         # Off the middle, where splits like to cross.
@@ -1044,9 +1051,9 @@ def _draw_soft_point(ax: Any, x: Floats, plane: Floats, reach: Floats, name: str
         _write(ax, middle, 0.5, name, 8.5, ha="center", bbox=style, zorder=5, transform=ax.get_xaxis_transform())
 
 
-def _draw_rows(ax: Any, rows: Floats, codes: Any, n_classes: int, on_surface: bool) -> None:
+def _draw_rows(ax: Any, rows: Floats, codes: Any, n_classes: int, on_surface: bool, zoom: float = 1.0) -> None:
     """Rows as marks of their classes; where they lie on colours, they have a white rim."""
-    size = float(np.clip(22 * (600 / max(len(rows), 1)) ** 0.5, 3, 24))
+    size = zoom * float(np.clip(22 * (600 / max(len(rows), 1)) ** 0.5, 3, 24))
     style = {"s": size, "alpha": 0.7, "linewidths": 0.4 if on_surface else 0, "edgecolors": "white", "zorder": 1.5}
     if codes is None:
         ax.scatter(*rows.T, color=_INK, rasterized=True, **style)
@@ -1061,7 +1068,7 @@ def _draw_rows(ax: Any, rows: Floats, codes: Any, n_classes: int, on_surface: bo
             ax.scatter(*rows[own].T, color=colours[code], marker=marker, rasterized=True, **style)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Surface3DDisplay(SurfaceDisplay):
     """What is predicted over two features as a surface in space.
 
@@ -1100,6 +1107,8 @@ class Surface3DDisplay(SurfaceDisplay):
         if ax is not None and ax.name != "3d":
             raise ValueError('Surface3DDisplay needs axes in space: make them with projection="3d".')
         ax = self._open(ax, (6.6, 5.4), projection="3d")
+        from matplotlib.patheffects import withStroke
+
         x, y = np.meshgrid(*self.grid)
         k = self.values.shape[-1]
         if not self.has_classes:
@@ -1108,14 +1117,14 @@ class Surface3DDisplay(SurfaceDisplay):
             height, name = self.values[..., 1], f"P({_class_name(self.targets[1])})"
         else:
             height, name = self.values.max(axis=-1), "P(most probable class)"
-        style: dict[str, Any] = {"rcount": 120, "ccount": 120, "linewidth": 0, "antialiased": False}
+        drawn: dict[str, Any] = {"rcount": 120, "ccount": 120, "linewidth": 0, "antialiased": False}
         if self.has_classes and k != 2:
-            style |= {"facecolors": _blended(self.values)}
+            drawn |= {"facecolors": _blended(self.values)}
         elif self.has_classes:
-            style |= {"cmap": "RdBu_r", "vmin": 0, "vmax": 1}
+            drawn |= {"cmap": _scale(True), "vmin": 0, "vmax": 1}
         else:
-            style |= {"cmap": "cividis"}
-        self.surface_ = ax.plot_surface(x, y, height, **style)
+            drawn |= {"cmap": _scale(False)}
+        self.surface_ = ax.plot_surface(x, y, height, **drawn)
         floor = 0.0 if self.has_classes else float(height.min())
         if self.has_classes:
             ax.set_zlim(0, 1)
@@ -1128,10 +1137,14 @@ class Surface3DDisplay(SurfaceDisplay):
         ax.tick_params(labelcolor=_GREY, labelsize=8, color=_FAINT)
         ax.locator_params(nbins=5)
         ax.view_init(elev=elev, azim=azim)
+        # Labels lie outside of the box.
+        ax.set_box_aspect(None, zoom=0.88)
         if self.has_classes and k != 2:
             for own, column, line in self._name_places(np.array([300.0, 300.0])):
                 at = self.grid[0][column], self.grid[1][line], height[line, column] + 0.06
-                ax.text(*at, own, ha="center", fontsize=9, color=_INK, parse_math=False, zorder=10)
+                halo = [withStroke(linewidth=2.5, foreground="white", alpha=0.85)]
+                style = {"ha": "center", "fontsize": 9, "color": _INK, "path_effects": halo, "zorder": 10}
+                ax.text(*at, own, parse_math=False, **style)
         if self.held:
             ax.set_title(f"other features {self.held}", loc="left", fontsize=9, color=_GREY)
         return self
@@ -1143,12 +1156,12 @@ class Surface3DDisplay(SurfaceDisplay):
         rows, codes = self.rows[seen], self.codes[seen]
         if self.has_classes:
             colours = np.array([*_class_colours(len(self.targets)), _GREY])[codes]
-            ax.scatter(*rows.T, floor, c=colours, s=5, alpha=0.6, linewidths=0)
+            ax.scatter(*rows.T, floor, c=colours, s=6, alpha=0.6, linewidths=0, depthshade=False)
         else:
-            ax.scatter(*rows.T, codes, color=_INK, s=5, alpha=0.5, linewidths=0)
+            ax.scatter(*rows.T, codes, color=_INK, s=6, alpha=0.6, linewidths=0, depthshade=False)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class IntervalsDisplay(_Display):
     """Mean of a predicted number along one feature, with its 50% and 90% intervals.
 
@@ -1297,7 +1310,7 @@ class IntervalsDisplay(_Display):
         ax.set_xlim(-0.6, len(self.levels) - 0.4)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ImportancesDisplay(_Display):
     """Features by their share in the evidence that the tree gains.
 
@@ -1325,7 +1338,7 @@ class ImportancesDisplay(_Display):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> display = ImportancesDisplay.from_estimator(ReticulumClassifier(random_state=0).fit(X, y), max_features=2)
     >>> display.names, display.n_others
-    (('petal width (cm)', 'petal length (cm)'), 2)
+    (('petal length (cm)', 'petal width (cm)'), 2)
     """
 
     names: tuple[str, ...]
@@ -1385,7 +1398,7 @@ class ImportancesDisplay(_Display):
         return self
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class GrowthDisplay(_Display):
     """Log evidence, attempt by attempt, and why growth stopped.
 
@@ -1462,17 +1475,22 @@ class GrowthDisplay(_Display):
         phases = np.array(self.phases)
         starts = np.flatnonzero(phases == "start")
         parts = np.split(np.arange(len(phases)), starts[1:])
+        # On all rows a growth by samples begins and goes on with the first sample: nothing to show.
+        parts = [part for place, part in enumerate(parts) if len(part) > 1 or place == len(parts) - 1]
         heights = self.log_evidence.copy()
         if len(parts) > 1:
             for part in parts:
                 heights[part] -= self.log_evidence[part[0]]
         # A larger sample begins with the number of the attempt before it.
-        places = self.attempts + np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        places = self.attempts.copy()
+        for place, part in enumerate(parts):
+            places[part] += place
+        shown = np.concatenate(parts)
         self.lines_ = []
-        for part in parts:
+        for number, part in enumerate(parts):
             line = ax.plot(places[part], heights[part], color=_BLUE, drawstyle="steps-post", linewidth=1.2, alpha=0.6)
             self.lines_ += line
-            if part[0]:
+            if number:
                 ax.axvline(places[part[0]] - 0.5, color=_FAINT, linewidth=0.8)
                 where = ax.get_xaxis_transform()
                 _write(ax, places[part[0]] - 0.2, 0.02, "more rows", 8, color=_GREY, va="bottom", transform=where)
@@ -1483,18 +1501,18 @@ class GrowthDisplay(_Display):
             "start": ("s", _INK, _INK, 4.5),
         }
         for phase, (marker, face, edge, size) in marks.items():
-            own = phases == phase
-            if own.any():
+            own = shown[phases[shown] == phase]
+            if len(own):
                 style = {"markerfacecolor": face, "markeredgecolor": edge, "markersize": size, "zorder": 3}
                 ax.plot(places[own], heights[own], marker, label=phase, clip_on=False, **style)
         ax.margins(x=0.03, y=0.12)
-        if places[0] == places[-1]:
-            ax.set_xlim(places[0] - 1, places[0] + 1)
+        if len(shown) < 3:
+            ax.set_xlim(places[-1] - 1, places[-1] + 1)
         self._draw_sizes(ax, places, heights)
         ax.xaxis.get_major_locator().set_params(integer=True)
         _name_axis(ax.xaxis, "attempt" if len(parts) == 1 else "attempt, in order")
         _name_axis(ax.yaxis, "log evidence" if len(parts) == 1 else "gain in log evidence, on these rows")
-        ax.legend(loc="lower right", frameon=False, fontsize=9, labelcolor=_GREY, handletextpad=0.2)
+        ax.legend(loc="best", frameon=False, fontsize=9, labelcolor=_GREY, handletextpad=0.2)
         splits = _counted(int(self.n_splits[-1]), "split")
         reached = f"{splits}, log evidence {self.log_evidence[-1]:.1f}".replace("-", "−")
         ax.set_title(f"{reached}\nstopped: {self._why()}", loc="left", fontsize=10, color=_INK)
@@ -1531,7 +1549,7 @@ class Frame(NamedTuple):
     tree: Tree
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class GrowthStripDisplay(_Display):
     """How the tree grew, as a strip of pictures.
 
@@ -1669,11 +1687,11 @@ class GrowthStripDisplay(_Display):
         ax.spines[:].set_visible(True)
         ax.spines[:].set_color(_FAINT)
         if self.rows is not None:
-            _draw_rows(ax, self.rows, self.codes if self.n_classes else None, max(self.n_classes, 1), False)
+            _draw_rows(ax, self.rows, self.codes if self.n_classes else None, max(self.n_classes, 1), False, 0.4)
         for plane, reach in zip(self.planes[place], self.reach[place], strict=True):
-            _draw_soft_split(ax, self.grid, plane, reach, "")
+            _draw_soft_split(ax, self.grid, plane, reach)
         x, y = self.grid
-        ax.set(xlim=_ends(x), ylim=_ends(y), xticks=[], yticks=[])
+        ax.set(xlim=_ends(x), ylim=_ends(y), xticks=[], yticks=[], box_aspect=1, anchor="NW")
         for axis, name in zip((ax.xaxis, ax.yaxis), self.names, strict=True):
             if axis is ax.xaxis or place == 0:
                 axis.set_label_text(
