@@ -65,8 +65,10 @@ class _Display:
         """The axes to draw on: those given, or those of a new figure of a size in inches."""
         plt = _pyplot()
         if ax is None:
+            # White under dark styles, too: that is what the colours are made for.
             with plt.rc_context({"grid.color": "#ebebeb", "grid.linewidth": 0.6}):
-                ax = plt.figure(figsize=size, layout="constrained").add_subplot(**options)
+                figure = plt.figure(figsize=size, layout="constrained", facecolor="white")
+                ax = figure.add_subplot(facecolor="white", **options)
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
@@ -124,7 +126,10 @@ def _class_name(name: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
+    """Three digits at least, and no power of ten where there is no need for it."""
+    size = abs(value)
+    text = f"{value:.{max(0, 2 - int(np.floor(np.log10(size))))}f}" if 1e-4 <= size < 1e7 else f"{value:.3g}"
+    return text.replace("-", "−")
 
 
 def _class_colours(n: int) -> list[str]:
@@ -452,7 +457,8 @@ class TreeDisplay(_Display):
         plt = _pyplot()
         sheet = _Sheet(self)
         if ax is None:
-            ax = plt.figure(figsize=(sheet.width / 72, sheet.height / 72)).add_axes((0, 0, 1, 1))
+            size = sheet.width / 72, sheet.height / 72
+            ax = plt.figure(figsize=size, facecolor="white").add_axes((0, 0, 1, 1))
         self.ax_, self.figure_ = ax, ax.figure
         sheet.draw(ax)
         self.texts_ = list(ax.texts)
@@ -678,7 +684,9 @@ def _named(
     contributions: Sequence[Contribution], width: float, size: float, most: int, with_shares: bool = True
 ) -> str:
     """The largest contributions by name, with an arrow to where larger values lead, in a given width."""
-    for n in range(min(most, len(contributions)), 0, -1):
+    # Those that would be told as 0% are left to the others.
+    worth_naming = sum(own.share >= 0.005 for own in contributions)
+    for n in range(min(most, worth_naming), 0, -1):
         shown, others = contributions[:n], len(contributions) - n
         shares = [f" {own.share:.0%}" if with_shares else "" for own in shown]
         rest = f"   {_counted(others, 'other')}" if others and with_shares else ""
@@ -872,25 +880,29 @@ class SurfaceDisplay(_Display):
     def _name_places(self, size: Floats) -> Iterator[tuple[str, int, int]]:
         """Names of classes and where on the grid to write them, if the plane is so many points wide and high.
 
-        A name stands inside the largest part in which its class is the most probable, if it has room there.
+        A name stands inside each part in which its class is the most probable, if it has room there.
         """
         best = self.values.argmax(axis=-1)
         n_lines, n_columns = best.shape
         per_cell = np.asarray(size) / (n_columns, n_lines)
+        found = []
+        for code in range(len(self.targets)):
+            depth = distance_transform_edt(np.pad(best == code, 1))[1:-1, 1:-1] * per_cell.min()
+            # Parts that are joined by a bridge too narrow for text are named one by one.
+            parts, n_parts = label(depth >= 9)
+            for part in range(1, n_parts + 1):
+                inside = np.where(parts == part, depth, 0.0)
+                found.append((-float(inside.max()), code, int(inside.argmax())))
         placed: list[tuple[float, float, float]] = []
-        for code, own in enumerate(self.targets):
-            parts, n_parts = label(best == code)
-            if not n_parts:
-                continue
-            largest = 1 + int(np.argmax(np.bincount(parts.ravel())[1:]))
-            depth = distance_transform_edt(np.pad(parts == largest, 1))[1:-1, 1:-1]
-            line, column = (int(place) for place in np.unravel_index(int(depth.argmax()), depth.shape))
-            name = _shortened(_class_name(own), 120.0, 10.0)
+        # The most spacious ones first.
+        for _, code, place in sorted(found):
+            line, column = divmod(place, n_columns)
+            name = _shortened(_class_name(self.targets[code]), 120.0, 10.0)
             half = _text_width(name, 10.0) * 0.55 + 3
             x = float(np.clip(column * per_cell[0], half, max(half, size[0] - half)))
             y = line * per_cell[1]
             is_free = all(abs(x - other[0]) >= half + other[2] or abs(y - other[1]) >= 15 for other in placed)
-            if is_free and depth.max() * per_cell.min() >= 6:
+            if is_free:
                 placed.append((x, y, half))
                 yield name, min(int(x / per_cell[0]), n_columns - 1), line
 
@@ -920,7 +932,8 @@ class SurfaceDisplay(_Display):
             if not self.has_classes:
                 ax.plot(self.rows[:, 0], self.codes, ".", color=_INK, markersize=3, alpha=0.5, zorder=2)
             elif k <= 2:
-                ax.plot(self.rows[:, 0], np.minimum(self.codes, k - 1), "|", color=_INK, markersize=7, alpha=0.4)
+                known = self.codes >= 0
+                ax.plot(self.rows[known, 0], self.codes[known], "|", color=_INK, markersize=7, alpha=0.4)
         ax.set_xlim(_ends(x))
 
 
@@ -1059,13 +1072,15 @@ def _draw_rows(ax: Any, rows: Floats, codes: Any, n_classes: int, on_surface: bo
         ax.scatter(*rows.T, color=_INK, rasterized=True, **style)
         return
     colours = np.array([*_class_colours(n_classes), _GREY])
-    # Of two classes drawn one after the other the second would hide the first: each is drawn in small parts.
+    # Of two classes drawn one after the other the second would hide the first: rows come in an order drawn by lot.
     order = np.random.default_rng(0).permutation(len(rows))
+    if n_classes > len(_MARKERS):
+        ax.scatter(*rows[order].T, c=colours[codes[order]], rasterized=True, **style)
+        return
     for part in np.array_split(order, min(8, max(1, len(order) // 8))):
         for code in np.unique(codes[part]):
             own = part[codes[part] == code]
-            marker = _MARKERS[code % len(_MARKERS)] if n_classes <= len(_MARKERS) else "o"
-            ax.scatter(*rows[own].T, color=colours[code], marker=marker, rasterized=True, **style)
+            ax.scatter(*rows[own].T, color=colours[code], marker=_MARKERS[code], rasterized=True, **style)
 
 
 @dataclass(eq=False, repr=False)
@@ -1273,7 +1288,8 @@ class IntervalsDisplay(_Display):
         if self.rows is not None and self.values is not None:
             places = self.rows
             if self.levels:
-                places = places + np.random.default_rng(0).uniform(-0.18, 0.18, len(places))
+                # Side by side, evenly: multiples of the golden ratio fill an interval without a pattern.
+                places = places + 0.36 * (np.arange(len(places)) * 0.618034 % 1 - 0.5)
             ax.plot(places, self.values, ".", color=_INK, markersize=3.5, alpha=0.45, zorder=1)
         if self.levels:
             self._draw_levels(ax)
