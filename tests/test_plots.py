@@ -368,6 +368,8 @@ def test_limits_are_checked():
     model, X, y = fitted("two classes")
     with pytest.raises(ValueError, match="max_features must be a whole number of at least 1; got 0"):
         ImportancesDisplay.from_estimator(model, max_features=0)
+    with pytest.raises(ValueError, match="max_depth must be a whole number of at least 0; got -1"):
+        TreeDisplay.from_estimator(model, max_depth=-1)
     with pytest.raises(ValueError, match="n_frames must be a whole number of at least 1; got 0"):
         GrowthStripDisplay.from_estimator(model, n_frames=0)
     with pytest.raises(ValueError, match="needs axes in space"):

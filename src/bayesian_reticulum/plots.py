@@ -115,6 +115,13 @@ def _write(ax: Any, x: float, y: float, text: str, size: float, **style: Any) ->
     return ax.text(x, y, text, fontsize=size, parse_math=False, **({"color": _INK, "va": "center"} | style))
 
 
+def _halo() -> list[Any]:
+    """White around letters, so that they can be read on any colour."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=3, foreground="white", alpha=0.85)]
+
+
 def _counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'s' * (n != 1)}"
 
@@ -165,6 +172,11 @@ def _quiet(ax: Any) -> None:
 def _name_axis(axis: Any, name: str, size: float = 10.0, width: float = 230.0) -> None:
     """A label no longer than a picture of usual size has room for."""
     axis.set_label_text(_shortened(printable(name), width, size), fontsize=size, parse_math=False, color=_INK)
+
+
+def _check_whole_number(name: str, value: Any, minimum: int) -> None:
+    if not isinstance(value, Integral) or int(value) < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}; got {value!r}.")
 
 
 def _feature(model: Reticulum, feature: Any) -> int:
@@ -408,6 +420,8 @@ class TreeDisplay(_Display):
             Where to draw; without it, a figure is made that is large enough.
         """
         model = _model_of(estimator)
+        if max_depth is not None:
+            _check_whole_number("max_depth", max_depth, 0)
         cards = node_cards(estimator)
         counts = model.family.counts(model.statistics)
         total = max(float(counts.sum()), np.finfo(float).tiny)
@@ -478,7 +492,7 @@ def _leaf_shown(model: Reticulum, node: int, below: Any, level: int, count: floa
         found.append(coefficients)
         return ""
 
-    # What a leaf is linear in is told to whom writes it down.
+    # What a leaf is linear in is told to whoever writes it down.
     model.family.describe(statistics, model.targets, noted)
     contributions: tuple[Contribution, ...] = ()
     if model.family.uses_design and found:
@@ -533,8 +547,8 @@ class _Sheet:
         self.width = self._x(self.depth) + 44.0 + self.bar + self.note + self.rows + self.margin
         for node in self.nodes:
             if isinstance(node, SplitShown):
-                label = _text_width(_named(node.contributions, self.widest_label, 9.5, _NAMED), 9.5) + 2
-                self.width = max(self.width, self._x(node.level) + 28.0 + self.strip + label + self.margin)
+                wanted = _text_width(_named(node.contributions, self.widest_label, 9.5, _NAMED), 9.5) + 2
+                self.width = max(self.width, self._x(node.level) + 28.0 + self.strip + wanted + self.margin)
 
     def draw(self, ax: Any) -> None:
         own = ax.bbox.width * 72 / ax.figure.dpi, ax.bbox.height * 72 / ax.figure.dpi
@@ -827,8 +841,6 @@ class SurfaceDisplay(_Display):
         return self
 
     def _draw_plane(self, ax: Any, surface: bool, splits: bool, rows: bool, colorbar: bool) -> None:
-        from matplotlib.patheffects import withStroke
-
         _name_axis(ax.yaxis, self.names[1])
         ax.spines[:].set_visible(False)
         x, y = self.grid
@@ -844,8 +856,7 @@ class SurfaceDisplay(_Display):
         if surface and self.has_classes:
             size = 72 / ax.figure.dpi * np.array([ax.bbox.width, ax.bbox.height])
             for name, column, line in self._name_places(size):
-                halo = [withStroke(linewidth=3, foreground="white", alpha=0.85)]
-                style = {"ha": "center", "path_effects": halo, "zorder": 6, "fontweight": "bold"}
+                style = {"ha": "center", "path_effects": _halo(), "zorder": 6, "fontweight": "bold"}
                 _write(ax, x[column], y[line], name, 10, **style)
         ax.set(xlim=_ends(x), ylim=_ends(y))
         ax.locator_params(nbins=5)
@@ -958,8 +969,7 @@ def _blended(values: Floats, most: float = 0.9) -> Floats:
 def _surface(estimator: Any, X: Any, y: Any, features: Any, row: Any, resolution: int) -> dict[str, Any]:
     """What a surface, or a curve, is drawn from."""
     model = _model_of(estimator)
-    if not isinstance(resolution, Integral) or int(resolution) < 2:
-        raise ValueError(f"grid_resolution must be a whole number of at least 2; got {resolution!r}.")
+    _check_whole_number("grid_resolution", resolution, 2)
     cells, y = _checked_cells(estimator, X, y)
     chosen = _chosen_features(model, features, 2)
     base, held = _base(estimator, model, cells, row)
@@ -1065,9 +1075,9 @@ def _draw_soft_point(ax: Any, x: Floats, plane: Floats, reach: Floats, name: str
 
 
 def _draw_rows(ax: Any, rows: Floats, codes: Any, n_classes: int, on_surface: bool, zoom: float = 1.0) -> None:
-    """Rows as marks of their classes; where they lie on colours, they have a white rim."""
+    """Rows as marks of their classes; where they lie on colours, they have a dark rim."""
     size = zoom * float(np.clip(22 * (600 / max(len(rows), 1)) ** 0.5, 3, 24))
-    style = {"s": size, "alpha": 0.7, "linewidths": 0.4 if on_surface else 0, "edgecolors": "white", "zorder": 1.5}
+    style = {"s": size, "alpha": 0.7, "linewidths": 0.5 if on_surface else 0, "edgecolors": _INK, "zorder": 1.5}
     if codes is None:
         ax.scatter(*rows.T, color=_INK, rasterized=True, **style)
         return
@@ -1122,8 +1132,6 @@ class Surface3DDisplay(SurfaceDisplay):
         if ax is not None and ax.name != "3d":
             raise ValueError('Surface3DDisplay needs axes in space: make them with projection="3d".')
         ax = self._open(ax, (6.6, 5.4), projection="3d")
-        from matplotlib.patheffects import withStroke
-
         x, y = np.meshgrid(*self.grid)
         k = self.values.shape[-1]
         if not self.has_classes:
@@ -1157,8 +1165,7 @@ class Surface3DDisplay(SurfaceDisplay):
         if self.has_classes and k != 2:
             for own, column, line in self._name_places(np.array([300.0, 300.0])):
                 at = self.grid[0][column], self.grid[1][line], height[line, column] + 0.06
-                halo = [withStroke(linewidth=2.5, foreground="white", alpha=0.85)]
-                style = {"ha": "center", "fontsize": 9, "color": _INK, "path_effects": halo, "zorder": 10}
+                style = {"ha": "center", "fontsize": 9, "color": _INK, "path_effects": _halo(), "zorder": 10}
                 ax.text(*at, own, parse_math=False, **style)
         if self.held:
             ax.set_title(f"other features {self.held}", loc="left", fontsize=9, color=_GREY)
@@ -1375,8 +1382,7 @@ class ImportancesDisplay(_Display):
         ax : matplotlib Axes, optional
         """
         model = _model_of(estimator)
-        if not isinstance(max_features, Integral) or int(max_features) < 1:
-            raise ValueError(f"max_features must be a whole number of at least 1; got {max_features!r}.")
+        _check_whole_number("max_features", max_features, 1)
         shares = model.feature_importances
         ranked = np.argsort(-shares, kind="stable")
         shown, rest = ranked[:max_features], ranked[max_features:]
@@ -1628,8 +1634,7 @@ class GrowthStripDisplay(_Display):
         ax : matplotlib Axes, optional
         """
         model = _model_of(estimator)
-        if not isinstance(n_frames, Integral) or int(n_frames) < 1:
-            raise ValueError(f"n_frames must be a whole number of at least 1; got {n_frames!r}.")
+        _check_whole_number("n_frames", n_frames, 1)
         cells, y = _checked_cells(estimator, X, y)
         events = [event for event in estimator.history_ if event.phase in ("kept", "simplified")]
         # The end is shown as it was polished, not as it was before.
