@@ -566,7 +566,8 @@ class _Sheet:
                 for child in node.children:
                     self._draw_edge(ax, node, y, self.nodes[child], self.y[child])
         if len(self.nodes) == 1:
-            ax.plot([self.margin, self.bar_x - 18], [self.y[0]] * 2, color=_EDGE, linewidth=self.thickest * self.zoom)
+            style = {"color": _EDGE, "linewidth": self.thickest * self.zoom, "solid_capstyle": "butt"}
+            ax.plot([self.margin, self.bar_x - 18], [self.y[0]] * 2, **style)
         scale = self._scale()
         for node, y in zip(self.nodes, self.y, strict=True):
             if isinstance(node, SplitShown):
