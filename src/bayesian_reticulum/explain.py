@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from .families import DirichletCategorical, NormalLinear
 from .flips import change_size, changed_features, flipped
-from .history import Candidate
+from .history import OUTRUN, Candidate
 from .model import TRANSITION, Reticulum
 from .rows import gates, softening
 from .tables import chosen_columns
 from .tree import Floats, frozen, refreeze
+
+# Terms of an activation that are named where it is told in words.
+_NAMED = 4
 
 
 def _plain(value: Any) -> Any:
@@ -32,6 +35,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(own) for own in value]
     return value
+
+
+def _listed(prediction: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in prediction.items())
+
+
+def _place(parent: int | None, side: str | None) -> str:
+    return "" if parent is None else f", {side} of split {parent}"
 
 
 class _Card:
@@ -115,6 +126,18 @@ class NodeCard(_Card):
 
     __setstate__ = refreeze
 
+    def __str__(self) -> str:
+        there = [own for own in self.contributions if own.share > 0]
+        wide = max((len(own.name) for own in there), default=0)
+        return "\n".join(
+            [
+                f"split {self.split}{_place(self.parent, self.side)}",
+                f"  10-90% over {self.standardised_width:.2g} sd, {self.grey_share:.0%} of its rows between",
+                f"  log Bayes factor {self.log_bayes_factor:.1f}, its price of {self.price:.1f} paid",
+                *(f"  {own.name:<{wide}}  slope {own.slope:10.4g}  share {own.share:4.0%}" for own in there),
+            ]
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class LeafCard(_Card):
@@ -158,6 +181,18 @@ class LeafCard(_Card):
 
     __setstate__ = refreeze
 
+    def __str__(self) -> str:
+        wide = max(map(len, self.names))
+        return "\n".join(
+            [
+                f"leaf {self.leaf}{_place(self.parent, self.side)}: n = {self.count:.1f}, {self.share:.0%} of all rows",
+                *(
+                    f"  {name:<{wide}}  {mean:.4g}  ({self.level:.0%} sure: {low:.4g} to {high:.4g})"
+                    for name, mean, low, high in zip(self.names, self.mean, self.low, self.high, strict=True)
+                ),
+            ]
+        )
+
 
 @dataclass(frozen=True)
 class Decision(_Card):
@@ -188,6 +223,16 @@ class Decision(_Card):
     baseline: float
     contributions: dict[str, float]
 
+    def __str__(self) -> str:
+        ranked = sorted(self.contributions.items(), key=lambda own: -abs(own[1]))
+        terms = [f"{'-' if added < 0 else '+'} {abs(added):.2f} {name}" for name, added in ranked if added][:_NAMED]
+        rest = sum(added for _, added in ranked[_NAMED:])
+        if any(added for _, added in ranked[_NAMED:]):
+            terms.append(f"{'-' if rest < 0 else '+'} {abs(rest):.2f} others")
+        lead = f"split {self.split}, reached with {self.reach:.1%}: left with {self.probability_left:.1%}"
+        soft = "" if self.softening == 1 else f", softened by {self.softening:.2f}"
+        return f"{lead}, activation {self.activation:.2f} = {self.baseline:.2f} {' '.join(terms)}".rstrip() + soft
+
 
 @dataclass(frozen=True)
 class Flip(_Card):
@@ -207,6 +252,10 @@ class Flip(_Card):
     changes: dict[str, tuple[Any, Any]]
     prediction: dict[str, float]
     size: float
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} {new!r} instead of {old!r}" for name, (old, new) in self.changes.items())
+        return f"with {told} ({self.size:.2g} sd): {_listed(self.prediction)}"
 
 
 @dataclass(frozen=True)
@@ -233,6 +282,17 @@ class RowExplanation(_Card):
     decisions: tuple[Decision, ...]
     uncertainty: dict[str, float]
     flip: Flip | None
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{name} {self.uncertainty[name]:.3g}" for name in ("aleatoric", "leaf", "routing"))
+        return "\n".join(
+            [
+                f"prediction: {_listed(self.prediction)}",
+                *(f"  {decision}" for decision in self.decisions),
+                f"uncertainty: {self.uncertainty['total']:.3g} = {parts}",
+                f"flip: {self.flip or 'none was found'}",
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -278,11 +338,12 @@ class Ledger(_Card):
         return self.entries[0].log_evidence + sum(entry.gain for entry in self.entries[1:])
 
     def __str__(self) -> str:
-        lines = ["attempt  what      splits  log evidence      gain  tried"]
+        lines = ["attempt  what        splits  log evidence      gain  tried"]
         for entry in self.entries:
-            tried = ", ".join(f"{own.kind}: {own.reason}" for own in entry.candidates)
+            best = (own for own in entry.candidates if own.reason != OUTRUN)
+            tried = ", ".join(f"{own.kind}: {own.reason}" for own in best)
             lines.append(
-                f"{entry.attempt:7d}  {entry.what:<8}  {entry.n_splits:6d}  {entry.log_evidence:12.2f}"
+                f"{entry.attempt:7d}  {entry.what:<10}  {entry.n_splits:6d}  {entry.log_evidence:12.2f}"
                 f"  {entry.gain:8.2f}  {tried}".rstrip()
             )
         return "\n".join([*lines, f"stopped: {self.stopping_reason}"])

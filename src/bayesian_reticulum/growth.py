@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .history import Candidate, GrowthEvent, Phase, StoppingReason
+from .history import OUTRUN, Candidate, GrowthEvent, Phase, StoppingReason
 from .objective import (
     Effort,
     Stack,
@@ -399,7 +399,7 @@ def _changes(
     for branches in _propose(view, site, policy, rng):
         gains = branches.stack.log_evidence - base
         best, *others = np.argsort(-np.round(gains, 6), kind="stable")
-        yield from ((branches.kind, float(gains[other]), "another of its kind was ahead") for other in others)
+        yield from ((branches.kind, float(gains[other]), OUTRUN) for other in others)
         if gains[best] < -LARGEST_LOCAL_LOSS:
             yield branches.kind, float(gains[best]), "does not pay for its price"
         else:

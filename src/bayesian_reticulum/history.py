@@ -10,6 +10,8 @@ from .tree import Tree
 
 Phase = Literal["start", "proposed", "local", "global", "pruned", "kept", "rejected", "polished", "simplified"]
 StoppingReason = Literal["no_gain", "max_attempts", "max_splits", "max_depth"]
+# Why a candidate was not tried in the whole tree.
+OUTRUN = "another of its kind was ahead"
 
 
 @dataclass(frozen=True)
