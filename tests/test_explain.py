@@ -17,6 +17,7 @@ from bayesian_reticulum import (
     PaperReticulumClassifier,
     ReticulumClassifier,
     ReticulumRegressor,
+    simplify,
 )
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.explain import evidence_ledger, explain_rows, leaf_cards, node_cards
@@ -192,7 +193,98 @@ def test_trees_of_the_paper_have_flips_too():
     assert any(own.flip is not None for own in why) == (clf.n_splits_ > 0)
 
 
+def test_features_beyond_a_hard_split_are_tried():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(3000, 4))
+    y = np.where(X[:, 0] > 0, np.where(X[:, 2] > 0, 3, 2), np.where(X[:, 1] > 0, 1, 0))
+    hard = simplify(ReticulumClassifier(random_state=0).fit(X, y), X, y).estimator
+    rows = X[(X[:, 0] < -0.3) & (X[:, 2] < -0.3)][:20]
+    assert all(why.flip is not None for why in explain_rows(hard, rows, to=3))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+def test_numbers_far_from_zero_have_flips_as_well(offset):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0) + 0.1 * rng.normal(size=200) + offset
+    reg = ReticulumRegressor(leaf="constant", random_state=0).fit(X, y)
+    for why in explain_rows(reg, X[:10], to=offset):
+        assert set(why.flip.changes) == {"x0"}
+
+
+def test_where_nothing_can_change_there_is_no_flip():
+    X, y = np.ones((50, 1)), np.random.default_rng(0).normal(size=50)
+    reg = ReticulumRegressor(leaf="linear", random_state=0).fit(X, y)
+    assert explain_rows(reg, X[:1], to=10.0)[0].flip is None
+    still = ReticulumRegressor(leaf="linear", random_state=0).fit(np.arange(50.0)[:, None], np.zeros(50))
+    assert explain_rows(still, [[3.0]], to=0.0)[0].flip is None
+
+
+@pytest.mark.parametrize("dtype", [int, "Int64", np.float32, np.int8])
+@pytest.mark.parametrize("library", ["array", "pandas", "polars", "pyarrow"])
+def test_a_flip_holds_in_the_type_of_the_table(dtype, library):
+    if library != "pandas" and dtype == "Int64":
+        return
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(300, 3)) * 3)
+    y = X @ [1, -1, 0.5] + rng.normal(size=300) > 0
+    if dtype == np.float32:
+        X = X / 3 + 1e4
+
+    def table(rows):
+        rows = rows.astype(np.int64 if dtype == "Int64" else dtype)
+        if library == "array":
+            return rows
+        frame = pd.DataFrame(rows, columns=["a", "b", "c"]).astype(dtype)
+        if library == "pandas":
+            return frame
+        return (
+            pytest.importorskip("polars").DataFrame({name: frame[name].to_numpy() for name in frame})
+            if library == "polars"
+            else pytest.importorskip("pyarrow").table({name: frame[name].to_numpy() for name in frame})
+        )
+
+    clf = ReticulumClassifier(random_state=0, patience=1).fit(table(X), y)
+    names = list(clf.model_.schema.names)
+    found = 0
+    for row, why in enumerate(explain_rows(clf, table(X[:40]))):
+        if why.flip is not None:
+            changed = X[[row]].copy()
+            for name, (_, new) in why.flip.changes.items():
+                changed[0, names.index(name)] = new
+            assert clf.predict(table(changed))[0] != clf.predict(table(X[[row]]))[0]
+            found += 1
+    assert found > 30
+
+
+def test_changes_of_several_features_are_as_small_as_will_do():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(2000, 3))
+    y = np.abs(X[:, :2]).max(axis=1) < 0.4
+    clf = ReticulumClassifier(random_state=0).fit(X, y)
+    outside = X[np.abs(X[:, :2]).min(axis=1) > 0.6][:20]
+    for why in explain_rows(clf, outside):
+        for _, new in why.flip.changes.values():
+            assert 0.2 < abs(new) < 0.45
+
+
+def test_wild_cells_are_rounded_from_where_they_are_read():
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    clf = ReticulumClassifier(random_state=0).fit(X, X[:, 0] > 0.5)
+    flip = explain_rows(clf, [[1e15, 0.0]])[0].flip
+    assert 0.3 < flip.changes["x0"][1] < 0.6
+
+
+def test_flips_need_not_be_looked_for():
+    X, y, _ = make_cross(200, random_state=0)
+    clf = ReticulumClassifier(random_state=0).fit(X, y)
+    (why,) = explain_rows(clf, X[:1], flips=False)
+    assert why.flip is None
+    assert str(why).endswith("flip: none was found")
+
+
 REFUSED_FLIPS = {
+    r"to = \['ill'\] is no class": {"to": ["ill"]},
     r"fixed_features names 'shoe', but the columns are 'age', 'income'": {"fixed_features": ["shoe"]},
     r"fixed_features = 'age' is not understood\. Give None, a mask, or names or places": {"fixed_features": "age"},
     "fixed_features holds 9, but X has 4 columns": {"fixed_features": [9]},

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from .flips import change_size, changed_features, flipped
 from .history import OUTRUN, Candidate
 from .model import TRANSITION, Reticulum
 from .rows import gates, softening
-from .tables import chosen_columns
+from .tables import chosen_columns, column_types
 from .tree import Floats, frozen, refreeze
 
 # Terms of an activation that are named where it is told in words.
@@ -242,7 +242,7 @@ class Flip(_Card):
     ----------
     changes : dict of str to tuple
         For each feature that changes, what the row holds and what it would have to hold: numbers in the units of the
-        table, or levels.
+        table, or levels, of which rare ones are told together, as "3 rare levels".
     prediction : dict of str to float
         What is predicted then: the probability of each class, or the mean of the target.
     size : float
@@ -415,7 +415,9 @@ def leaf_cards(estimator: Any, level: float = 0.9) -> tuple[LeafCard, ...]:
     return tuple(cards)
 
 
-def explain_rows(estimator: Any, X: Any, *, fixed_features: Any = None, to: Any = None) -> tuple[RowExplanation, ...]:
+def explain_rows(
+    estimator: Any, X: Any, *, flips: bool = True, fixed_features: Any = None, to: Any = None
+) -> tuple[RowExplanation, ...]:
     """Why each row of a table is predicted as it is, and what would have to be different for another prediction.
 
     Parameters
@@ -423,6 +425,8 @@ def explain_rows(estimator: Any, X: Any, *, fixed_features: Any = None, to: Any 
     estimator : fitted estimator
     X : array-like or data frame of shape (n_samples, n_features)
         A table like that of `fit`.
+    flips : bool, default=True
+        Whether flips are looked for, which takes most of the time.
     fixed_features : array-like, optional
         Features that cannot change, by a mask, by name or by place.
     to : class or float, optional
@@ -431,8 +435,11 @@ def explain_rows(estimator: Any, X: Any, *, fixed_features: Any = None, to: Any 
 
     Notes
     -----
-    Flips are found by search: there may be smaller ones. Each is verified: the model predicts something else for the
-    changed row. It says what the model makes of such a row, not what would happen to someone who changes.
+    Flips are found by search: there may be smaller ones. One feature alone is changed if that suffices, otherwise up to
+    twelve. Numbers stay within the tails of the training rows, or just beyond by rounding; those of columns of whole
+    numbers stay whole, and levels change to ones that are not rare. What is missing or was not seen in fit does not
+    change. Each flip is verified: the model predicts something else for the changed row. It says what the model makes
+    of such a row, not what would happen to someone who changes.
 
     Examples
     --------
@@ -460,6 +467,8 @@ def explain_rows(estimator: Any, X: Any, *, fixed_features: Any = None, to: Any 
     parts = model.predict_uncertainty(cells)
     is_free = ~np.array(chosen_columns("fixed_features", fixed_features, schema.n_features, schema.names), dtype=bool)
     target = _wanted(estimator, to)
+    types = column_types(X, schema.names)
+    is_whole, is_single = (np.array([own == kind for own in types]) for kind in ("whole", "single"))
     out = []
     for row in range(len(cells)):
         decisions = []
@@ -486,7 +495,13 @@ def explain_rows(estimator: Any, X: Any, *, fixed_features: Any = None, to: Any 
                 tuple(membership[:, row].tolist()),
                 tuple(decisions[split] for split in order),
                 uncertainty,
-                _flip(model, np.asarray(cells[row], dtype=np.float64), means[row], target, is_free),
+                _flip(
+                    model,
+                    np.asarray(cells[row], dtype=np.float64),
+                    _Wish(means[row], uncertainty["total"], target, is_free, is_whole, is_single),
+                )
+                if flips
+                else None,
             )
         )
     return tuple(out)
@@ -570,20 +585,37 @@ def _wanted(estimator: Any, to: Any) -> Any:
     if to is None:
         return None
     if hasattr(estimator, "classes_"):
-        places = np.flatnonzero(estimator.classes_ == to)
-        if len(places) != 1:
+        if np.ndim(to) or not (estimator.classes_ == to).any():
             raise ValueError(f"to = {to!r} is no class; the classes are {estimator.classes_.tolist()}.")
-        return int(places[0])
+        return int(np.flatnonzero(estimator.classes_ == to)[0])
     if isinstance(to, bool) or not isinstance(to, Real) or not np.isfinite(float(to)):
         raise ValueError(f"to must be a finite number that the prediction should come beyond; got {to!r}.")
     return float(to)
 
 
-def _flip(model: Reticulum, row: Floats, mean: Any, target: Any, is_free: NDArray[np.bool_]) -> Flip | None:
-    """A change of a row (d,) after which something else than its `mean` is predicted."""
+class _Wish(NamedTuple):
+    """What is predicted for a row, how uncertain that is, what is wanted instead, and what may change to what."""
+
+    mean: Any
+    uncertainty: float
+    target: Any
+    is_free: NDArray[np.bool_]
+    is_whole: NDArray[np.bool_]
+    is_single: NDArray[np.bool_]
+
+
+def _flip(model: Reticulum, row: Floats, wish: _Wish) -> Flip | None:
+    """A change of a row (d,) after which something else is predicted."""
+    mean, target = wish.mean, wish.target
     leaves = model.tree.n_leaves
     design = np.repeat(model.schema.design(row[None]), leaves, axis=1)
     alone = model.family.predictive_mean(model.statistics, np.eye(leaves), design)
+
+    def predicted(rows: Floats) -> Floats:
+        # As the table would hold it.
+        rows = np.where(wish.is_single, rows.astype(np.float32), rows) if wish.is_single.any() else rows
+        return model.predict_mean(rows)
+
     if isinstance(model.family, DirichletCategorical):
         now = int(np.argmax(mean))
         if len(mean) == 1 or target == now:
@@ -591,7 +623,7 @@ def _flip(model: Reticulum, row: Floats, mean: Any, target: Any, is_free: NDArra
         own, side = (now, -1.0) if target is None else (target, 1.0)
 
         def margin(rows: Floats) -> Floats:
-            found = model.predict_mean(rows)
+            found = predicted(rows)
             return np.asarray(side * (found[:, own] - np.delete(found, own, axis=1).max(axis=1)))
 
         is_wanted = (alone.argmax(axis=1) == own) == (side > 0)
@@ -599,18 +631,20 @@ def _flip(model: Reticulum, row: Floats, mean: Any, target: Any, is_free: NDArra
         if target is None:
             return None
         side = 1.0 if float(mean) < target else -1.0
-        size = max(abs(target), abs(float(mean) - target))
+        # In standard deviations of the prediction, and beyond what rounding could make of it.
+        spread = max(wish.uncertainty**0.5, np.finfo(float).tiny)
+        rounding = 4 * np.finfo(float).eps * abs(target)
 
         def margin(rows: Floats) -> Floats:
-            return np.asarray(side * (model.predict_mean(rows) - target) / size)
+            return np.asarray((side * (predicted(rows) - target) - rounding) / spread)
 
         is_wanted = side * (alone - target) > 0
-    found = flipped(model, row, margin, is_free, is_wanted)
+    found = flipped(model, row, margin, wish.is_free, wish.is_whole, is_wanted)
     if found is None:
         return None
     changed = changed_features(row, found).tolist()
     changes = {model.schema.names[own]: (_told(model, own, row), _told(model, own, found)) for own in changed}
-    prediction = _by_target(model, model.predict_mean(found[None])[0])
+    prediction = _by_target(model, predicted(found[None])[0])
     return Flip(changes, prediction, float(change_size(model, row, found[None])[0]))
 
 

@@ -126,6 +126,27 @@ def is_from_dtype(choice: Any) -> bool:
     return isinstance(choice, str) and choice == "from_dtype"
 
 
+def column_types(X: Any, names: Sequence[str]) -> list[str]:
+    """Whether columns of a table hold "whole" numbers, numbers of "single" precision, or others, by their type.
+
+    They are told in the order of `names`, if the table has these. A list does not say what it holds.
+    """
+    if not is_frame(X):
+        types = [str(getattr(X, "dtype", "float64"))] * len(names)
+    else:
+        own = [str(name) for name in column_names(X)]
+        types = [str(dtype) for dtype in (X.schema.types if _library(X) == "pyarrow" else X.dtypes)]
+        if set(own) == set(names):
+            types = [types[own.index(name)] for name in names]
+    return [_precision(own.lower()) for own in types]
+
+
+def _precision(dtype: str) -> str:
+    if dtype.startswith(("int", "uint", "bool")):
+        return "whole"
+    return "single" if dtype.startswith(("float32", "float16", "halffloat")) or dtype == "float" else "double"
+
+
 def chosen_columns(
     parameter: str, choice: Any, n_columns: int, names: Sequence[Any] | None, otherwise: str = ""
 ) -> list[bool]:

@@ -57,6 +57,9 @@ inline void inverse_from_cholesky(const double* factor, int n, double* work, dou
         for (int j = 0; j < i; ++j) inverse[int64_t{j} * n + i] = inverse[int64_t{i} * n + j];
 }
 
+// Share of the largest entry of a matrix below which others are nothing.
+constexpr double kDust = 1e-30;
+
 // Eigenvalues of a symmetric matrix (n, n), which is overwritten: column k by the eigenvector of value k.
 //
 // Householder's reflections make it tridiagonal; rotations (QL with implicit shifts) then make it diagonal.
@@ -65,18 +68,22 @@ inline void eigensystem(double* a, int n, std::vector<double>& values) {
     std::vector<double> off(n, 0.0), v(n), p(n);
     std::vector<double> q(static_cast<size_t>(n) * n, 0.0);
     for (int i = 0; i < n; ++i) q[int64_t{i} * n + i] = 1.0;
+    double largest = 0.0;
+    for (int64_t i = 0; i < int64_t{n} * n; ++i) largest = std::max(largest, std::abs(a[i]));
     for (int k = 0; k + 2 < n; ++k) {
         // The reflection that turns column k below the diagonal into a multiple of the first unit vector.
         double norm = 0.0;
         for (int i = k + 1; i < n; ++i) norm = std::hypot(norm, a[int64_t{i} * n + k]);
-        const double first = a[int64_t{k + 1} * n + k];
-        const double alpha = first > 0.0 ? -norm : norm;
+        // What rounding leaves of a matrix of low rank dwindles from column to column, until it cannot be divided by.
+        if (norm <= kDust * largest) {
+            for (int i = k + 1; i < n; ++i) a[int64_t{i} * n + k] = a[int64_t{k} * n + i] = 0.0;
+            continue;
+        }
         double squared = 0.0;
         std::fill(v.begin(), v.end(), 0.0);
-        for (int i = k + 1; i < n; ++i) v[i] = a[int64_t{i} * n + k];
-        v[k + 1] -= alpha;
+        for (int i = k + 1; i < n; ++i) v[i] = a[int64_t{i} * n + k] / norm;
+        v[k + 1] += v[k + 1] > 0.0 ? 1.0 : -1.0;
         for (int i = k + 1; i < n; ++i) squared += v[i] * v[i];
-        if (squared == 0.0) continue;
         const double scale = 2.0 / squared;
         double along = 0.0;
         for (int i = k; i < n; ++i) {
