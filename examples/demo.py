@@ -15,13 +15,11 @@ from sklearn.metrics import log_loss
 
 from bayesian_reticulum import ReticulumClassifier
 from bayesian_reticulum.datasets import Generated, make_cross, make_sphere
+from bayesian_reticulum.plots import INK, SurfaceDisplay
 
 Floats = NDArray[np.float64]
 
 TEST_ROWS = 20_000
-# The ends of a red-blue scale, which stay apart under all common kinds of colour blindness.
-BLUE, RED = "#2166ac", "#b2182b"
-INK = "#222222"
 
 
 @dataclass(frozen=True)
@@ -88,8 +86,6 @@ def new_figure(n_rows: int) -> Any:
 
 def draw(figure: Any, results: list[Result]) -> None:
     """For each problem the data under its soft splits, and the probability surface."""
-    from bayesian_reticulum.plots import SurfaceDisplay
-
     axes = figure.subplots(len(results), 2, squeeze=False)
     for (left, right), result in zip(axes, results, strict=True):
         display = SurfaceDisplay.from_estimator(result.clf, result.data.X, result.data.y, ax=left, surface=False)
@@ -108,16 +104,13 @@ def _draw_legends(left: Any, right: Any) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    def dot(marker: str, colour: str, label: str) -> Line2D:
-        return Line2D([], [], marker=marker, linestyle="", color=colour, markersize=6, label=label)
-
     line = Line2D([], [], color="black", linewidth=1.8, label="gate = 0.5")
     band = Patch(color="black", alpha=0.25, linewidth=0, label="gate 0.1 to 0.9")
     even = Line2D([], [], color=INK, linewidth=1.4, label="even odds")
     truth = Line2D([], [], color=INK, linewidth=1.2, linestyle="--", label="even odds, truth")
     style = {"loc": "lower right", "fontsize": 10, "framealpha": 0.95, "edgecolor": "none", "labelcolor": INK}
-    marks = [dot("o", BLUE, "class 0"), dot("^", RED, "class 1")]
-    left.legend(handles=[*marks, line, band], **style).set_zorder(5)
+    marks, _ = left.get_legend_handles_labels()
+    left.legend(handles=[*marks, line, band], markerscale=1.8, **style).set_zorder(5)
     right.legend(handles=[even, truth], **style).set_zorder(5)
 
 

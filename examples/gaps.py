@@ -12,11 +12,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from bayesian_reticulum import ReticulumClassifier
+from bayesian_reticulum.plots import BLUE, INK, ORANGE
 
 Floats = NDArray[np.float64]
-
-# Colours that stay apart under all common kinds of colour blindness, and in grey.
-BLUE, ORANGE, INK = "#0072b2", "#e69f00", "#222222"
 
 
 def averaged_gate(mean: Floats, variance: float) -> Floats:

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesian_reticulum import ReticulumRegressor
+from bayesian_reticulum.plots import BLUE, GREEN, INK, ORANGE
 
 Floats = NDArray[np.float64]
-
-# Colours that stay apart under all common kinds of colour blindness, and in grey.
-BLUE, ORANGE, GREEN, INK = "#0072b2", "#e69f00", "#009e73", "#222222"
 
 
 def make_bend(n: int, seed: int) -> tuple[Floats, Floats]:

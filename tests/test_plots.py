@@ -462,12 +462,41 @@ def test_colours_stay_apart_for_the_colour_blind(n):
     for projection in projections:
         seen = np.clip(light @ projection.T, 0, 1) ** (1 / 2.2)
         for first, second in itertools.combinations(seen, 2):
-            assert np.linalg.norm(first - second) > 0.09
+            assert np.linalg.norm(first - second) > 0.18
+
+
+def luminance(colours):
+    return np.array([to_rgb(colour) for colour in colours]) @ [0.299, 0.587, 0.114]
+
+
+@pytest.mark.parametrize(("n", "least"), [(2, 0.4), (3, 0.12), (4, 0.12), (5, 0.12)])
+def test_few_colours_stay_apart_in_grey(n, least):
+    grey = np.sort(luminance(_class_colours(n)))
+    assert np.diff(grey).min() > least
+    # None is lost on white.
+    assert grey[-1] < 0.85
+
+
+def test_colours_that_follow_each_other_are_dark_and_light():
+    assert np.abs(np.diff(luminance(_class_colours(8)))).min() > 0.1
+
+
+def test_a_probability_is_dark_white_or_light_in_grey():
+    model, X, y = fitted("two classes")
+    surface = SurfaceDisplay.from_estimator(model, X, y, splits=False, rows=False).surface_
+    low, even, high = luminance(surface.cmap([0.0, 0.5, 1.0])[:, :3])
+    assert high - low > 0.4
+    assert even - high > 0.2
 
 
 def test_many_colours_run_from_dark_to_light():
-    grey = [np.dot([0.299, 0.587, 0.114], to_rgb(colour)) for colour in _class_colours(26)]
-    assert (np.diff(grey) > 0).all()
+    assert (np.diff(luminance(_class_colours(26))) > 0).all()
+
+
+def test_a_legend_names_the_marks_of_classes():
+    display = SurfaceDisplay.from_estimator(*fitted("two classes"), surface=False)
+    _, names = display.ax_.get_legend_handles_labels()
+    assert names == ["class 0", "class 1"]
 
 
 def test_matplotlib_is_asked_for_when_something_is_drawn(monkeypatch):

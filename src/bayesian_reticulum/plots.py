@@ -2,7 +2,8 @@
 
 Each display follows scikit-learn: `from_estimator` reads off what is to be shown and draws it, the same data are plain
 attributes, and `plot` draws them again, on axes of one's own if they are given. Nothing is fitted again. Colours stay
-apart under all common kinds of colour blindness; what they tell is also told by words, marks or places.
+apart under all common kinds of colour blindness, and in grey as long as they are few; what they tell is also told by
+words, marks or places.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from .rows import gates, softening
 from .schema import NUMBER
 from .tree import Floats, Integers, Tree
 
-# The ends of a red-blue scale for two classes, and Okabe and Ito's colours, dark and light in turn, for a few.
-_BLUE, _RED = "#2166ac", "#b2182b"
-_FEW = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#555555", "#f0e442")
-_INK, _GREY, _FAINT, _EDGE = "#222222", "#6b6b6b", "#d9d9d9", "#c8ced6"
+# In the manner of Okabe and Ito. The first two are the ends of the scale for two classes; those that follow each other
+# are dark and light in turn, and the first five are all of different lightness.
+_FEW = ("#10427f", "#f2a63b", "#008f68", "#a9dcf2", "#c46fa6", "#c84f00", "#f0e442", "#5a5a5a")
+BLUE, ORANGE, GREEN = _FEW[:3]
+INK, _GREY, _FAINT, _EDGE = "#222222", "#6b6b6b", "#d9d9d9", "#c8ced6"
 _MARKERS = "o^sDvPX*"
 # Grid points along each axis of a surface, and along a curve.
 _GRID, _CURVE = 240, 400
@@ -112,7 +114,7 @@ def _shared_widths(wanted: Sequence[float], width: float) -> list[float]:
 
 def _write(ax: Any, x: float, y: float, text: str, size: float, **style: Any) -> Any:
     """Text as it is: a dollar sign in a name begins no formula."""
-    return ax.text(x, y, text, fontsize=size, parse_math=False, **({"color": _INK, "va": "center"} | style))
+    return ax.text(x, y, text, fontsize=size, parse_math=False, **({"color": INK, "va": "center"} | style))
 
 
 def _halo() -> list[Any]:
@@ -140,9 +142,7 @@ def _number(value: float) -> str:
 
 
 def _class_colours(n: int) -> list[str]:
-    """Two are blue and red, a few are easy to tell apart, many run from dark to light."""
-    if n <= 2:
-        return [_BLUE, _RED][:n]
+    """A few are easy to tell apart, many run from dark to light."""
     if n <= len(_FEW):
         return list(_FEW[:n])
     from matplotlib import colormaps
@@ -156,7 +156,7 @@ def _scale(has_classes: bool, strength: float = 1.0) -> Any:
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 
-    colours = LinearSegmentedColormap.from_list("", [_BLUE, "#f7f7f7", _RED]) if has_classes else colormaps["YlGnBu"]
+    colours = LinearSegmentedColormap.from_list("", [BLUE, "#f7f7f7", ORANGE]) if has_classes else colormaps["YlGnBu"]
     return ListedColormap(1 - strength * (1 - colours(np.linspace(0, 1, 256))[:, :3]))
 
 
@@ -166,12 +166,12 @@ def _quiet(ax: Any) -> None:
     ax.spines[["left", "bottom"]].set_color(_FAINT)
     ax.tick_params(length=0, labelcolor=_GREY, labelsize=9)
     for axis in (ax.xaxis, ax.yaxis):
-        axis.label.set_color(_INK)
+        axis.label.set_color(INK)
 
 
 def _name_axis(axis: Any, name: str, size: float = 10.0, width: float = 230.0) -> None:
     """A label no longer than a picture of usual size has room for."""
-    axis.set_label_text(_shortened(printable(name), width, size), fontsize=size, parse_math=False, color=_INK)
+    axis.set_label_text(_shortened(printable(name), width, size), fontsize=size, parse_math=False, color=INK)
 
 
 def _check_whole_number(name: str, value: Any, minimum: int) -> None:
@@ -620,7 +620,7 @@ class _Sheet:
         from matplotlib.patches import Rectangle
 
         x = self._x(node.level)
-        style = {"boxstyle": "circle,pad=0.3", "facecolor": "white", "edgecolor": _INK, "linewidth": 1.0 * self.zoom}
+        style = {"boxstyle": "circle,pad=0.3", "facecolor": "white", "edgecolor": INK, "linewidth": 1.0 * self.zoom}
         self._write(ax, x, y, str(node.split), 8.5, ha="center", bbox=style, zorder=3)
         left, upper, lower = x + 19, y - 7.5, y + 8.5
         distance = np.linspace(-1.5, 1.5, 96)
@@ -680,10 +680,10 @@ class _Sheet:
     def _draw_interval(self, ax: Any, node: LeafShown, y: float, scale: tuple[float, float]) -> None:
         far_low, low, high, far_high = (self._along(value, scale) for value in node.quantiles)
         ax.plot([self.bar_x, self.bar_x + self.bar], [y] * 2, color=_FAINT, linewidth=0.6 * self.zoom, zorder=1.5)
-        ax.plot([far_low, far_high], [y] * 2, color=_BLUE, linewidth=1.3 * self.zoom, zorder=2, solid_capstyle="butt")
-        ax.plot([low, high], [y] * 2, color=_BLUE, linewidth=5 * self.zoom, zorder=2.1, solid_capstyle="butt")
+        ax.plot([far_low, far_high], [y] * 2, color=BLUE, linewidth=1.3 * self.zoom, zorder=2, solid_capstyle="butt")
+        ax.plot([low, high], [y] * 2, color=BLUE, linewidth=5 * self.zoom, zorder=2.1, solid_capstyle="butt")
         middle = self._along(node.mean[0], scale)
-        ax.plot([middle], [y], "o", color="white", mec=_INK, mew=0.9 * self.zoom, ms=5 * self.zoom, zorder=3)
+        ax.plot([middle], [y], "o", color="white", mec=INK, mew=0.9 * self.zoom, ms=5 * self.zoom, zorder=3)
 
     def _draw_scale(self, ax: Any, scale: tuple[float, float]) -> None:
         y = self.y[-1] + self.leaf_height / 2 + 4
@@ -822,7 +822,7 @@ class SurfaceDisplay(_Display):
         ----------
         ax : matplotlib Axes, optional
         surface, splits, rows : bool, default=True
-            Which parts to draw.
+            Which parts to draw. `ax_.legend()` names the marks of up to eight classes.
         colorbar : bool, default=True
             Whether to draw a scale beside the surface, where there is one.
 
@@ -853,7 +853,7 @@ class SurfaceDisplay(_Display):
                 _draw_soft_split(ax, self.grid, plane, self.reach[split], str(split), 0.15 if surface else 0.25)
         if has_rows:
             assert self.rows is not None
-            _draw_rows(ax, self.rows, self.codes if self.has_classes else None, len(self.targets), surface)
+            _draw_rows(ax, self.rows, self.codes if self.has_classes else None, self.targets, surface)
         if surface and self.has_classes:
             size = 72 / ax.figure.dpi * np.array([ax.bbox.width, ax.bbox.height])
             for name, column, line in self._name_places(size):
@@ -881,13 +881,13 @@ class SurfaceDisplay(_Display):
             for code in range(1 if k == 2 else 0, k):
                 lead = self.values[..., code] - np.delete(self.values, code, axis=-1).max(axis=-1, initial=0.0)
                 if lead.min() < 0 < lead.max():
-                    ax.contour(x, y, lead, levels=[0], colors=_INK, linewidths=1.4)
+                    ax.contour(x, y, lead, levels=[0], colors=INK, linewidths=1.4)
         if scale and colorbar:
             bar = ax.figure.colorbar(self.surface_, ax=ax, fraction=0.046, pad=0.02)
             bar.outline.set_visible(False)
             bar.ax.tick_params(length=0, labelcolor=_GREY, labelsize=9)
             bar.ax.locator_params(nbins=5)
-            bar.ax.yaxis.set_label_text(_shortened(scale, 200.0, 10.0), parse_math=False, color=_INK)
+            bar.ax.yaxis.set_label_text(_shortened(scale, 200.0, 10.0), parse_math=False, color=INK)
 
     def _name_places(self, size: Floats) -> Iterator[tuple[str, int, int]]:
         """Names of classes and where on the grid to write them, if the plane is so many points wide and high.
@@ -926,7 +926,7 @@ class SurfaceDisplay(_Display):
             for split, plane in enumerate(self.planes):
                 _draw_soft_point(ax, x, plane, self.reach[split], str(split))
         shown = range(1, 2) if self.has_classes and k == 2 else range(k)
-        colours = _class_colours(k) if self.has_classes else [_BLUE]
+        colours = _class_colours(k) if self.has_classes else [BLUE]
         for code in shown:
             self.surface_ += ax.plot(x, self.values[:, code], color=colours[code], linewidth=2.2, zorder=3)
         if self.has_classes:
@@ -942,10 +942,10 @@ class SurfaceDisplay(_Display):
                 _write(ax, x[top], self.values[top, code], name, 9, color=colours[code], ha=side, va="bottom")
         if rows and self.rows is not None and self.codes is not None:
             if not self.has_classes:
-                ax.plot(self.rows[:, 0], self.codes, ".", color=_INK, markersize=3, alpha=0.5, zorder=2)
+                ax.plot(self.rows[:, 0], self.codes, ".", color=INK, markersize=3, alpha=0.5, zorder=2)
             elif k <= 2:
                 known = self.codes >= 0
-                ax.plot(self.rows[known, 0], self.codes[known], "|", color=_INK, markersize=7, alpha=0.4)
+                ax.plot(self.rows[known, 0], self.codes[known], "|", color=INK, markersize=7, alpha=0.4)
         ax.set_xlim(_ends(x))
 
 
@@ -1041,7 +1041,7 @@ def _draw_soft_split(
     if name and reached.max() > 0.1:
         # Off the middle, where splits like to cross.
         place = np.searchsorted(reached.cumsum(), 0.4 * reached.sum())
-        style = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": _INK, "linewidth": 1.0}
+        style = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": INK, "linewidth": 1.0}
         _write(ax, line[place, 0], line[place, 1], name, 8.5, ha="center", bbox=style, zorder=5, clip_on=True)
 
 
@@ -1071,27 +1071,29 @@ def _draw_soft_point(ax: Any, x: Floats, plane: Floats, reach: Floats, name: str
     ax.axvspan(max(low, ends[0]), min(high, ends[1]), color="black", alpha=0.1 * strength, linewidth=0, zorder=1)
     if ends[0] < middle < ends[1] and strength > 0.1:
         ax.axvline(middle, color="black", alpha=strength, linewidth=1.2, zorder=1.5)
-        style = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": _INK, "linewidth": 1.0}
+        style = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": INK, "linewidth": 1.0}
         _write(ax, middle, 0.5, name, 8.5, ha="center", bbox=style, zorder=5, transform=ax.get_xaxis_transform())
 
 
-def _draw_rows(ax: Any, rows: Floats, codes: Any, n_classes: int, on_surface: bool, zoom: float = 1.0) -> None:
-    """Rows as marks of their classes; where they lie on colours, they have a dark rim."""
+def _draw_rows(ax: Any, rows: Floats, codes: Any, targets: Sequence[str], on_surface: bool, zoom: float = 1.0) -> None:
+    """Rows as marks of their classes, with names for a legend; where they lie on colours, they have a dark rim."""
     size = zoom * float(np.clip(22 * (600 / max(len(rows), 1)) ** 0.5, 3, 24))
-    style = {"s": size, "alpha": 0.7, "linewidths": 0.5 if on_surface else 0, "edgecolors": _INK, "zorder": 1.5}
+    style = {"s": size, "alpha": 0.7, "linewidths": 0.5 if on_surface else 0, "edgecolors": INK, "zorder": 1.5}
     if codes is None:
-        ax.scatter(*rows.T, color=_INK, rasterized=True, **style)
+        ax.scatter(*rows.T, color=INK, rasterized=True, **style)
         return
-    colours = np.array([*_class_colours(n_classes), _GREY])
+    colours = np.array([*_class_colours(len(targets)), _GREY])
     # Of two classes drawn one after the other the second would hide the first: rows come in an order drawn by lot.
     order = np.random.default_rng(0).permutation(len(rows))
-    if n_classes > len(_MARKERS):
+    if len(targets) > len(_MARKERS):
         ax.scatter(*rows[order].T, c=colours[codes[order]], rasterized=True, **style)
         return
     for part in np.array_split(order, min(8, max(1, len(order) // 8))):
         for code in np.unique(codes[part]):
             own = part[codes[part] == code]
             ax.scatter(*rows[own].T, color=colours[code], marker=_MARKERS[code], rasterized=True, **style)
+    for code, name in enumerate(targets):
+        ax.scatter([], [], color=colours[code], marker=_MARKERS[code], label=_class_name(name), **style)
 
 
 @dataclass(eq=False, repr=False)
@@ -1166,7 +1168,7 @@ class Surface3DDisplay(SurfaceDisplay):
         if self.has_classes and k != 2:
             for own, column, line in self._name_places(np.array([300.0, 300.0])):
                 at = self.grid[0][column], self.grid[1][line], height[line, column] + 0.06
-                style = {"ha": "center", "fontsize": 9, "color": _INK, "path_effects": _halo(), "zorder": 10}
+                style = {"ha": "center", "fontsize": 9, "color": INK, "path_effects": _halo(), "zorder": 10}
                 ax.text(*at, own, parse_math=False, **style)
         if self.held:
             ax.set_title(f"other features {self.held}", loc="left", fontsize=9, color=_GREY)
@@ -1181,7 +1183,7 @@ class Surface3DDisplay(SurfaceDisplay):
             colours = np.array([*_class_colours(len(self.targets)), _GREY])[codes]
             ax.scatter(*rows.T, floor, c=colours, s=6, alpha=0.6, linewidths=0, depthshade=False)
         else:
-            ax.scatter(*rows.T, codes, color=_INK, s=6, alpha=0.6, linewidths=0, depthshade=False)
+            ax.scatter(*rows.T, codes, color=INK, s=6, alpha=0.6, linewidths=0, depthshade=False)
 
 
 @dataclass(eq=False, repr=False)
@@ -1298,13 +1300,13 @@ class IntervalsDisplay(_Display):
             if self.levels:
                 # Side by side, evenly: multiples of the golden ratio fill an interval without a pattern.
                 places = places + 0.36 * (np.arange(len(places)) * 0.618034 % 1 - 0.5)
-            ax.plot(places, self.values, ".", color=_INK, markersize=3.5, alpha=0.45, zorder=1)
+            ax.plot(places, self.values, ".", color=INK, markersize=3.5, alpha=0.45, zorder=1)
         if self.levels:
             self._draw_levels(ax)
         else:
             for level, (low, high) in sorted(self.intervals.items(), reverse=True):
-                ax.fill_between(self.grid, low, high, color=_BLUE, alpha=0.18 if level > 0.5 else 0.32, linewidth=0)
-            ax.plot(self.grid, self.mean, color=_BLUE, linewidth=2.2, zorder=3)
+                ax.fill_between(self.grid, low, high, color=BLUE, alpha=0.18 if level > 0.5 else 0.32, linewidth=0)
+            ax.plot(self.grid, self.mean, color=BLUE, linewidth=2.2, zorder=3)
             ax.set_xlim(self.grid[0], self.grid[-1])
             self._draw_names(ax)
         _name_axis(ax.xaxis, self.name)
@@ -1322,13 +1324,13 @@ class IntervalsDisplay(_Display):
         for value, name in sorted(ends):
             at = max((value - low) / (high - low) * height, at + 11)
             where = ax.get_yaxis_transform()
-            _write(ax, 1.012, low + at / height * (high - low), name, 8.5, color=_BLUE, transform=where)
+            _write(ax, 1.012, low + at / height * (high - low), name, 8.5, color=BLUE, transform=where)
         ax.set_ylim(low, high)
 
     def _draw_levels(self, ax: Any) -> None:
         for level, (low, high) in sorted(self.intervals.items(), reverse=True):
-            ax.vlines(self.grid, low, high, color=_BLUE, linewidth=1.6 if level > 0.5 else 6, zorder=2)
-        ax.plot(self.grid, self.mean, "o", color="white", markeredgecolor=_INK, markersize=6, zorder=3)
+            ax.vlines(self.grid, low, high, color=BLUE, linewidth=1.6 if level > 0.5 else 6, zorder=2)
+        ax.plot(self.grid, self.mean, "o", color="white", markeredgecolor=INK, markersize=6, zorder=3)
         room = 400.0 / len(self.levels)
         ax.set_xticks(self.grid, [_shortened(printable(name), room, 9.0) for name in self.levels], parse_math=False)
         ax.set_xlim(-0.6, len(self.levels) - 0.4)
@@ -1408,14 +1410,14 @@ class ImportancesDisplay(_Display):
             shares.append(self.others)
         ax = self._open(ax, (6.4, 0.9 + 0.3 * len(names)))
         places = np.arange(len(names))
-        colours = [_BLUE] * len(self.names) + [_FAINT] * bool(self.n_others)
+        colours = [BLUE] * len(self.names) + [_FAINT] * bool(self.n_others)
         self.bars_ = ax.barh(places, shares, height=0.66, color=colours)
         for place, share in zip(places.tolist(), shares, strict=True):
             _write(ax, share, place, f" {share:.1%}", 9, color=_GREY)
         ax.set_yticks(places, names, parse_math=False)
         ax.set(ylim=(len(names) - 0.4, -0.6), xlim=(0, 1.14 * max(*shares, 1e-9, 0.0)), xticks=[])
         ax.spines[:].set_visible(False)
-        ax.tick_params(length=0, labelcolor=_INK, labelsize=10)
+        ax.tick_params(length=0, labelcolor=INK, labelsize=10)
         title = "share in the evidence gained" if any(shares) else "nothing was gained: the tree is one leaf"
         ax.set_title(title, loc="left", fontsize=10, color=_GREY)
         return self
@@ -1511,17 +1513,17 @@ class GrowthDisplay(_Display):
         shown = np.concatenate(parts)
         self.lines_ = []
         for number, part in enumerate(parts):
-            line = ax.plot(places[part], heights[part], color=_BLUE, drawstyle="steps-post", linewidth=1.2, alpha=0.6)
+            line = ax.plot(places[part], heights[part], color=BLUE, drawstyle="steps-post", linewidth=1.2, alpha=0.6)
             self.lines_ += line
             if number:
                 ax.axvline(places[part[0]] - 0.5, color=_FAINT, linewidth=0.8)
                 where = ax.get_xaxis_transform()
                 _write(ax, places[part[0]] - 0.2, 0.02, "more rows", 8, color=_GREY, va="bottom", transform=where)
         marks = {
-            "kept": ("o", _BLUE, _BLUE, 6.5),
+            "kept": ("o", BLUE, BLUE, 6.5),
             "rejected": ("o", "white", _GREY, 4.5),
-            "simplified": ("D", "#e69f00", "#9c6b00", 5.5),
-            "start": ("s", _INK, _INK, 4.5),
+            "simplified": ("D", ORANGE, INK, 5.5),
+            "start": ("s", INK, INK, 4.5),
         }
         for phase, (marker, face, edge, size) in marks.items():
             own = shown[phases[shown] == phase]
@@ -1538,7 +1540,7 @@ class GrowthDisplay(_Display):
         ax.legend(loc="best", frameon=False, fontsize=9, labelcolor=_GREY, handletextpad=0.2)
         splits = _counted(int(self.n_splits[-1]), "split")
         reached = f"{splits}, log evidence {self.log_evidence[-1]:.1f}".replace("-", "−")
-        ax.set_title(f"{reached}\nstopped: {self._why()}", loc="left", fontsize=10, color=_INK)
+        ax.set_title(f"{reached}\nstopped: {self._why()}", loc="left", fontsize=10, color=INK)
         return self
 
     def _why(self) -> str:
@@ -1588,8 +1590,8 @@ class GrowthStripDisplay(_Display):
         Places along each.
     planes, reach : tuple of ndarray
         For each frame as in `SurfaceDisplay`; empty if shapes are drawn.
-    n_classes : int
-        0 if the target is a number.
+    classes : tuple of str
+        Their names; empty if the target is a number.
     rows, codes : ndarray, optional
         As in `SurfaceDisplay`.
 
@@ -1616,7 +1618,7 @@ class GrowthStripDisplay(_Display):
     grid: tuple[Floats, ...] = ()
     planes: tuple[Floats, ...] = ()
     reach: tuple[Floats, ...] = ()
-    n_classes: int = 0
+    classes: tuple[str, ...] = ()
     rows: Floats | None = None
     codes: Any = None
     axes_: list[Any] = field(default_factory=list, init=False, repr=False)
@@ -1660,7 +1662,7 @@ class GrowthStripDisplay(_Display):
             grid,
             tuple(_planes(own, points[0], (0, 1), limits) for own in models),
             tuple(_reach(own, points).reshape(-1, len(middles), len(middles)) for own in models),
-            len(model.targets) if _has_classes(model) else 0,
+            model.targets if _has_classes(model) else (),
             None if y is None else cells,
             _codes(estimator, y),
         ).plot(ax=ax)
@@ -1699,7 +1701,7 @@ class GrowthStripDisplay(_Display):
                 f"{_counted(frame.tree.n_splits, 'split')}\n{_shortened(told, points, 8.5)}",
                 loc="left",
                 fontsize=8.5,
-                color=_INK,
+                color=INK,
             )
             self.axes_.append(own)
         return self
@@ -1709,7 +1711,7 @@ class GrowthStripDisplay(_Display):
         ax.spines[:].set_visible(True)
         ax.spines[:].set_color(_FAINT)
         if self.rows is not None:
-            _draw_rows(ax, self.rows, self.codes if self.n_classes else None, max(self.n_classes, 1), False, 0.4)
+            _draw_rows(ax, self.rows, self.codes if self.classes else None, self.classes, False, 0.4)
         for plane, reach in zip(self.planes[place], self.reach[place], strict=True):
             _draw_soft_split(ax, self.grid, plane, reach)
         x, y = self.grid
@@ -1735,7 +1737,7 @@ def _draw_shape(ax: Any, tree: Tree, is_new: Sequence[bool]) -> None:
     size = float(np.clip(120 / (tree.n_leaves + 2), 3, 9))
     ax.plot(range(tree.n_leaves), leaf_levels, "s", color="white", mec=_GREY, ms=0.8 * size, mew=0.8, zorder=2)
     for split, new in enumerate(is_new):
-        ax.plot(x[split], levels[split], "o", color=_BLUE if new else _GREY, ms=size, mew=0, zorder=3)
+        ax.plot(x[split], levels[split], "o", color=BLUE if new else _GREY, ms=size, mew=0, zorder=3)
     ax.set(xlim=(-0.7, tree.n_leaves - 0.3), ylim=(tree.depth + 0.5, -0.5))
 
 
