@@ -59,7 +59,7 @@ test-pure: .venv-pure/installed
 test-sanitized: .venv-pure/installed
 ifneq ($(shell command -v g++)$(RETICULUM_EXPECT_NATIVE),)
 	$(MAKE) $(SANITIZED)/installed
-	cp src/bayesian_reticulum/*.py $(SANITIZED)/bayesian_reticulum
+	cp -r src/bayesian_reticulum/*.py src/bayesian_reticulum/plots $(SANITIZED)/bayesian_reticulum
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED) RETICULUM_EXPECT_NATIVE=1 \
 		$(PURE_BIN)/python -m pytest -n $(WORKERS) tests/test_native.py

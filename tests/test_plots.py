@@ -40,7 +40,7 @@ from bayesian_reticulum.plots import (
     Surface3DDisplay,
     SurfaceDisplay,
     TreeDisplay,
-    _class_colours,
+    class_colours,
 )
 from bayesian_reticulum.tree import single_leaf, split_leaf
 from plugins import GammaPoisson, mixed_frame
@@ -458,7 +458,7 @@ def test_colours_stay_apart_for_the_colour_blind(n):
         np.array([[0.11238, 0.88762, 0.0], [0.11238, 0.88762, -0.0], [0.00401, -0.00401, 1.0]]),
         np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, -0.0], [-0.02234, 0.02234, 1.0]]),
     ]
-    light = np.array([to_rgb(colour) for colour in _class_colours(n)]) ** 2.2
+    light = np.array([to_rgb(colour) for colour in class_colours(n)]) ** 2.2
     for projection in projections:
         seen = np.clip(light @ projection.T, 0, 1) ** (1 / 2.2)
         for first, second in itertools.combinations(seen, 2):
@@ -471,14 +471,14 @@ def luminance(colours):
 
 @pytest.mark.parametrize(("n", "least"), [(2, 0.4), (3, 0.12), (4, 0.12), (5, 0.12)])
 def test_few_colours_stay_apart_in_grey(n, least):
-    grey = np.sort(luminance(_class_colours(n)))
+    grey = np.sort(luminance(class_colours(n)))
     assert np.diff(grey).min() > least
     # None is lost on white.
     assert grey[-1] < 0.85
 
 
 def test_colours_that_follow_each_other_are_dark_and_light():
-    assert np.abs(np.diff(luminance(_class_colours(8)))).min() > 0.1
+    assert np.abs(np.diff(luminance(class_colours(8)))).min() > 0.1
 
 
 def test_a_probability_is_dark_white_or_light_in_grey():
@@ -490,7 +490,7 @@ def test_a_probability_is_dark_white_or_light_in_grey():
 
 
 def test_many_colours_run_from_dark_to_light():
-    assert (np.diff(luminance(_class_colours(26))) > 0).all()
+    assert (np.diff(luminance(class_colours(26))) > 0).all()
 
 
 def test_a_legend_names_the_marks_of_classes():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .families import DirichletCategorical, NormalLinear
 from .flips import change_size, changed_features, flipped
 from .history import OUTRUN, Candidate
-from .model import TRANSITION, Reticulum
+from .model import TRANSITION, Reticulum, fitted_model
 from .rows import gates, softening
 from .tables import chosen_columns, column_types
 from .tree import Floats, frozen, refreeze
@@ -362,15 +362,12 @@ def node_cards(estimator: Any) -> tuple[NodeCard, ...]:
     >>> len(cards), cards[1].parent, cards[1].side
     (3, 0, 'left')
     """
-    model = _model_of(estimator)
-    names, shares = model.schema.column_names, model.shares
+    model = fitted_model(estimator)
     cards = []
     for split, (own, parent) in enumerate(zip(model.hyperplanes, _parents(model)[0], strict=True)):
         slopes = own[1:]
         stiffness = float(np.linalg.norm(slopes))
         direction = slopes / stiffness if stiffness > 0 else np.zeros(len(slopes))
-        order = np.argsort(-shares[split], kind="stable")
-        contributions = tuple(Contribution(names[j], float(slopes[j]), float(shares[split, j])) for j in order)
         cards.append(
             NodeCard(
                 split,
@@ -380,7 +377,7 @@ def node_cards(estimator: Any) -> tuple[NodeCard, ...]:
                 np.arccos(np.clip(direction, -1, 1)),
                 float(TRANSITION / stiffness) if stiffness > 0 else float("inf"),
                 float(model.transition_widths[split]),
-                contributions,
+                contributions(model, model.tree.hyperplanes[split]),
                 float(model.grey_shares[split]),
                 float(model.log_bayes_factors[split]),
                 float(model.prices[split]),
@@ -404,7 +401,7 @@ def leaf_cards(estimator: Any, level: float = 0.9) -> tuple[LeafCard, ...]:
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1; got {level!r}.")
-    model = _model_of(estimator)
+    model = fitted_model(estimator)
     counts = model.family.counts(model.statistics)
     total = max(float(counts.sum()), np.finfo(float).tiny)
     cards = []
@@ -454,7 +451,7 @@ def explain_rows(
     >>> len(why.flip.changes)
     1
     """
-    model = _model_of(estimator)
+    model = fitted_model(estimator)
     cells = estimator._checked_rows(X)
     tree, schema = model.tree, model.schema
     gaps, hyperplanes = schema.gaps(cells), tree.hyperplanes[None]
@@ -521,7 +518,7 @@ def evidence_ledger(estimator: Any) -> Ledger:
     >>> bool(abs(ledger.total - clf.log_evidence_) < 1e-6), ledger.stopping_reason
     (True, 'no_gain')
     """
-    _model_of(estimator)
+    fitted_model(estimator)
     entries: list[LedgerEntry] = []
     for event in estimator.history_:
         if event.phase in ("start", "kept", "rejected", "polished", "simplified"):
@@ -562,18 +559,27 @@ def export_text(estimator: Any, *, max_depth: int | None = None, max_features: i
     >>> [line.split(":")[0] for line in text.splitlines() if "10-90%" not in line]
     ['Reticulum', 'split 0', '├─ left  split 1 as one leaf', '└─ right split 2 as one leaf']
     """
-    least = {"max_depth": (max_depth, 0), "max_features": (max_features, 0), "decimals": (decimals, 1)}
-    for name, (value, minimum) in least.items():
-        if not (name == "max_depth" and value is None) and (not isinstance(value, Integral) or value < minimum):
-            raise ValueError(f"{name} must be a whole number of at least {minimum}; got {value!r}.")
-    return _model_of(estimator).as_text(max_depth=max_depth, max_features=max_features, decimals=decimals)
+    if max_depth is not None:
+        check_whole_number("max_depth", max_depth, 0)
+    check_whole_number("max_features", max_features, 0)
+    check_whole_number("decimals", decimals, 1)
+    return fitted_model(estimator).as_text(max_depth=max_depth, max_features=max_features, decimals=decimals)
 
 
-def _model_of(estimator: Any) -> Reticulum:
-    model = getattr(estimator, "model_", None)
-    if not isinstance(model, Reticulum):
-        raise ValueError(f"{type(estimator).__name__} is not a fitted reticulum. Call fit first.")
-    return model
+def check_whole_number(name: str, value: Any, minimum: int) -> None:
+    """ValueError if a parameter is no whole number, or too small."""
+    if not isinstance(value, Integral) or int(value) < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}; got {value!r}.")
+
+
+def contributions(model: Reticulum, coefficients: Floats) -> tuple[Contribution, ...]:
+    """What each column adds to a function that is linear in standardised columns (D + 1,); the largest first."""
+    slopes = model.schema.in_original_units(coefficients[None])[0, 1:]
+    sizes = np.abs(coefficients[1:])
+    shares = sizes / max(sizes.sum(), np.finfo(float).tiny)
+    names = model.schema.column_names
+    order = np.argsort(-shares, kind="stable")
+    return tuple(Contribution(names[j], float(slopes[j]), float(shares[j])) for j in order)
 
 
 def _by_target(model: Reticulum, mean: Any) -> dict[str, float]:
@@ -616,7 +622,7 @@ def _flip(model: Reticulum, row: Floats, wish: _Wish) -> Flip | None:
         rows = np.where(wish.is_single, rows.astype(np.float32), rows) if wish.is_single.any() else rows
         return model.predict_mean(rows)
 
-    if isinstance(model.family, DirichletCategorical):
+    if model.has_classes:
         now = int(np.argmax(mean))
         if len(mean) == 1 or target == now:
             return None

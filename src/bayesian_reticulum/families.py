@@ -453,6 +453,13 @@ class NormalLinear:
         components = StudentT(dof, self.center + self.scale * location, self.scale * np.sqrt(squared))
         return Mixture(weight[:, None] * membership[leaf], components)
 
+    def middle(self, statistics: Floats) -> Floats:
+        """Design (D + 1, 1) of the centre of the rows of a leaf (k,), as far as the leaf is linear in features."""
+        count = max(float(self.counts(statistics)), np.finfo(float).tiny)
+        place = statistics[3 + self.n_slopes : 3 + 2 * self.n_slopes] / count
+        own = place if self.basis is None else np.linalg.pinv(self.basis.T) @ place
+        return np.append(1.0, own)[:, None]
+
     def mean_interval(self, statistics: Floats, level: float) -> tuple[Floats, Floats, Floats]:
         """Posterior mean and central interval of the mean of the target in a leaf (k,), at the centre of its rows.
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .model import Reticulum
-from .rows import gates, softening
-from .schema import NUMBER
 from .tree import Floats, Integers
 
 # How much of a margin has to be on the other side, for rounding not to bring it back.
@@ -88,12 +86,6 @@ def changed_features(row: Floats, found: Floats) -> Integers:
     return np.flatnonzero((found != row) & ~np.isnan(row))
 
 
-def _limits(model: Reticulum, feature: int) -> tuple[float, float]:
-    """Between which values splits see a number."""
-    column = int(np.flatnonzero((model.schema.source == feature) & (model.schema.code == NUMBER))[0])
-    return float(model.schema.low[column]), float(model.schema.high[column])
-
-
 # Values that a feature could have instead: of a number those on one side of it, nearest first, or one level.
 Way = tuple[int, Floats]
 
@@ -117,7 +109,7 @@ def _alternatives(model: Reticulum, row: Floats, feature: int, is_whole: bool) -
     category = model.schema.categories[feature]
     if category is not None:
         return [np.array([float(code)]) for code in range(len(category.levels)) if code != row[feature]]
-    low, high = _limits(model, feature)
+    low, high = model.schema.limits(feature)
     if low == high:
         return []
     if np.isfinite(low) and np.isfinite(high):
@@ -189,10 +181,7 @@ def _log_membership(model: Reticulum, leaves: NDArray[np.bool_]) -> Margin:
     """Log of the probability that rows (n, d) belong to one of some leaves."""
 
     def log_membership(rows: Floats) -> Floats:
-        gaps, hyperplanes = model.schema.gaps(rows), model.tree.hyperplanes[None]
-        design, left_open = model.schema.filled(rows, gaps)
-        found = gates(hyperplanes, model.tree.shape, design, softening(gaps, hyperplanes, left_open))
-        return np.asarray(logsumexp(found.log_membership[0][leaves], axis=0))
+        return np.asarray(logsumexp(model.routes(rows).log_membership[0, leaves], axis=0))
 
     return log_membership
 
@@ -233,7 +222,7 @@ def _shrunk(
     """A changed row with one of its features as near to what it was as will do."""
     way = row[[feature]]
     if model.schema.categories[feature] is None:
-        way = np.linspace(np.clip(row[feature], *_limits(model, feature)), changed[feature], _STEPS + 1)[:-1]
+        way = np.linspace(np.clip(row[feature], *model.schema.limits(feature)), changed[feature], _STEPS + 1)[:-1]
         way = np.concatenate([row[[feature]], np.trunc(way) if is_whole[feature] else way])
     beyond = np.flatnonzero(margin(_with(changed, [feature] * len(way), way)) > _SURE)
     out = changed.copy()
@@ -252,7 +241,7 @@ def _rounded(model: Reticulum, row: Floats, found: Floats, is_whole: NDArray[np.
         if model.schema.categories[feature] is not None or is_whole[feature]:
             continue
         # A wild cell is read as being at the limit.
-        moved = found[feature] - np.clip(row[feature], *_limits(model, feature))
+        moved = found[feature] - np.clip(row[feature], *model.schema.limits(feature))
         if moved == 0:
             continue
         digits = int(np.ceil(-np.log10(_ROUNDED_BY * abs(moved))))

@@ -13,7 +13,7 @@ import numpy as np
 from . import native
 from .distributions import ClassDistribution, Mixture
 from .families import DirichletCategorical, Family, LinearFamily, Spread
-from .rows import gates, softening
+from .rows import Gates, gates, softening
 from .schema import Gaps, Schema
 from .tree import Floats, Tree, frozen, refreeze
 from .uncertainty import Uncertainty
@@ -130,7 +130,8 @@ class Reticulum:
         return {"spread": lambda slopes: np.asarray(gaps.variances(slopes) @ missing)}
 
     @property
-    def _has_classes(self) -> bool:
+    def has_classes(self) -> bool:
+        """Whether the target is a class, not a number."""
         return isinstance(self.family, DirichletCategorical)
 
     @cached_property
@@ -139,6 +140,12 @@ class Reticulum:
         leaves = self.tree.n_leaves
         means = self.family.predictive_mean(self.statistics, np.eye(leaves), np.ones((1, leaves)))
         return frozen(means.reshape(leaves, -1))
+
+    def routes(self, X: Any) -> Gates:
+        """Activations and gates (1, m, n) and log memberships (1, leaves, n) of a few rows (n, d)."""
+        gaps, hyperplanes = self.schema.gaps(X), self.tree.hyperplanes[None]
+        design, left_open = self.schema.filled(X, gaps)
+        return gates(hyperplanes, self.tree.shape, design, softening(gaps, hyperplanes, left_open))
 
     def membership(self, X: Any, threads: int = 1) -> Floats:
         """Probability of each row (n, d) to belong to each leaf, shape (n, leaves)."""
@@ -153,7 +160,7 @@ class Reticulum:
         """Mean of the target of each row (n, d): for classes their probabilities (n, classes), for numbers (n,)."""
         if native.is_available() and not self.family.uses_design:
             means = native.mixed(self.schema, self.tree, self._leaf_means, X, threads)
-            return means if self._has_classes else means[:, 0]
+            return means if self.has_classes else means[:, 0]
         return np.concatenate(
             [
                 self.family.predictive_mean(self.statistics, membership, design)
@@ -315,6 +322,14 @@ class _Line(NamedTuple):
     detail: str
     is_leaf: bool
     rows: float
+
+
+def fitted_model(estimator: Any) -> Reticulum:
+    """The model of a fitted estimator; ValueError if it is none."""
+    model = getattr(estimator, "model_", None)
+    if not isinstance(model, Reticulum):
+        raise ValueError(f"{type(estimator).__name__} is not a fitted reticulum. Call fit first.")
+    return model
 
 
 def printable(name: str) -> str:

@@ -240,6 +240,20 @@ class Schema:
             names.append(f"{name} is missing" if code == MISSING else name)
         return tuple(names)
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Places of the features that are numbers."""
+        return tuple(place for place, category in enumerate(self.categories) if category is None)
+
+    def column_of_number(self, feature: int) -> int:
+        """The column of a feature that is a number."""
+        return int(np.flatnonzero((self.source == feature) & (self.code == NUMBER))[0])
+
+    def limits(self, feature: int) -> tuple[float, float]:
+        """Between which values splits see a feature that is a number."""
+        column = self.column_of_number(feature)
+        return float(self.low[column]), float(self.high[column])
+
     @classmethod
     def from_columns(
         cls,

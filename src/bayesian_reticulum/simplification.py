@@ -32,7 +32,7 @@ from .growth import (
     worth_alone,
 )
 from .history import GrowthEvent, History
-from .model import GREY_ZONE, Reticulum
+from .model import GREY_ZONE, Reticulum, fitted_model
 from .objective import (
     Effort,
     Stack,
@@ -225,14 +225,12 @@ def simplify(
         raise ValueError(f"tolerance must be a finite number of nats, not negative; got {tolerance!r}.")
     if not isinstance(verbose, Integral) or verbose < 0:
         raise ValueError(f"verbose must be a whole number, not negative; got {verbose!r}.")
-    if not isinstance(getattr(estimator, "model_", None), Reticulum):
-        raise ValueError(f"{type(estimator).__name__} is not a fitted reticulum. Call fit first.")
+    model = fitted_model(estimator)
     if not hasattr(estimator, "_rows_like_fit"):
         raise ValueError(
             f"{type(estimator).__name__} was not grown by a log evidence in which splits have a price, so that there "
             "is nothing to judge a simpler tree by. Use ReticulumClassifier."
         )
-    model = estimator.model_
     rows, cells, targets, weights = estimator._rows_like_fit(X, y, sample_weight)
     problem = _Problem.of(estimator, rows, bool(verbose))
     start = State(model.tree, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True)
