@@ -240,15 +240,19 @@ class DirichletCategorical:
 
     def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
         """The most probable classes."""
+        return ", ".join(f"{name} {probability:.3f}" for name, probability in self.named(statistics, names))
+
+    def named(self, statistics: Floats, names: Sequence[str]) -> list[tuple[str, float]]:
+        """Classes with their probabilities in a leaf (k,): of many the most probable ones, and all others as one."""
         probabilities = self.probabilities(statistics)
         shown = np.arange(len(probabilities))
         if len(shown) > _NAMED_CLASSES:
             shown = np.sort(np.argsort(-probabilities, kind="stable")[:_NAMED_CLASSES])
-        parts = [f"{names[int(k)]} {probabilities[k]:.3f}" for k in shown]
+        parts = [(names[int(k)], float(probabilities[k])) for k in shown]
         if len(shown) < len(probabilities):
             hidden = len(probabilities) - len(shown)
-            parts.append(f"{hidden} other{'s' * (hidden != 1)} {1 - probabilities[shown].sum():.3f}")
-        return ", ".join(parts)
+            parts.append((f"{hidden} other{'s' * (hidden != 1)}", float(1 - probabilities[shown].sum())))
+        return parts
 
 
 def _entropy(probabilities: Floats) -> Floats:

@@ -23,6 +23,18 @@ TRANSITION = 2 * np.log(9.0)
 GREY_ZONE = (0.1, 0.9)
 _BLOCK_FLOATS = 1 << 18
 _NAMED_FEATURES = 4
+# How parts of the tree look in a notebook, on a light page and on a dark one.
+_HTML_BRANCH = "margin-left:.35em;padding-left:1em;border-left:1px solid rgba(128,128,128,.4)"
+_HTML_HANGING = "padding:.15em 0 .15em 3.2em;text-indent:-3.2em"
+_HTML_SIDE = "display:inline-block;text-indent:0;min-width:2.6em;margin-right:.5em;font-size:85%;opacity:.7"
+_HTML_DETAIL = "display:inline-block;text-indent:0;font-size:85%;opacity:.7"
+_HTML_CLASS = "display:inline-block;text-indent:0;margin-right:1.2em"
+_HTML_LESS = "opacity:.7"
+_HTML_BAR = (
+    "display:inline-block;vertical-align:middle;width:3.5em;height:.6em;margin-right:.4em;"
+    "background:rgba(128,128,128,.25)"
+)
+_HTML_FILLED = "display:block;height:100%;background:currentColor;opacity:.65"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,27 +224,28 @@ class Reticulum:
     def _repr_html_(self) -> str:
         """The tree for notebooks: branches open and close, and colours are those of the page around it."""
         title = f"<b>Reticulum</b>: {self._size()}, log evidence {self.log_evidence:.1f}"
-        parts = [f'<div style="font-size:90%;line-height:1.5">{title}']
-        total = max(float(self.family.counts(self.statistics).sum()), np.finfo(float).tiny)
+        parts = [f'<div style="line-height:1.5;overflow-wrap:anywhere">{title}']
         opened: list[int] = []
         for node in self._outline(None, _NAMED_FEATURES, 3):
             while opened and opened[-1] >= node.level:
                 opened.pop()
                 parts.append("</details>")
-            side = f"<b>{node.side}</b> " if node.side else ""
-            # The share of all rows that come here.
-            bar = (
-                '<span style="display:inline-block;vertical-align:middle;width:3em;height:.5em;margin:0 .5em 0 .2em;'
-                'border:1px solid currentColor;border-radius:2px"><span style="display:block;height:100%;'
-                f'background:currentColor;opacity:.6;width:{max(node.rows, 0.0) / total:.0%}"></span></span>'
-            )
-            indent = 'style="margin-left:1.2em"' if node.level else ""
-            if node.is_leaf:
-                parts.append(f"<div {indent}>{side}{bar}{escape(node.text)}</div>")
-            else:
+            # A line down the left side shows what belongs together.
+            box = f'style="{_HTML_BRANCH}"' if node.level else ""
+            side = f'<span style="{_HTML_SIDE}">{node.side}</span>' if node.side else ""
+            head = f"{side}<b>{escape(node.name)}</b>"
+            detail = f'<span style="{_HTML_DETAIL}">{escape(node.detail)}</span>'
+            if not node.is_leaf:
                 opened.append(node.level)
-                detail = f'<br><small style="opacity:.7;margin-left:1.2em">{escape(node.detail)}</small>'
-                parts.append(f"<details open {indent}><summary>{side}{bar}{escape(node.text)}{detail}</summary>")
+                told = f"{head}: {escape(node.told)}<br>{detail}"
+                parts.append(f'<details open {box}><summary style="{_HTML_HANGING}">{told}</summary>')
+            elif isinstance(self.family, DirichletCategorical):
+                named = self.family.named(node.statistics, [class_name(name) for name in self.targets])
+                bars = _html_bars(named, float(self.family.probabilities(node.statistics).max()))
+                parts.append(f'<div {box}><div style="{_HTML_HANGING}">{head}: {bars} {detail}</div></div>')
+            else:
+                told = f"{head}: {escape(node.told)} {detail}"
+                parts.append(f'<div {box}><div style="{_HTML_HANGING}">{told}</div></div>')
         return "".join([*parts, "</details>" * len(opened), "</div>"])
 
     def _size(self) -> str:
@@ -250,7 +263,7 @@ class Reticulum:
                 is_left = node.side == "left"
                 lead = f"{indents[-1]}{'├─ left ' if is_left else '└─ right'} "
                 indent = f"{indents[-1]}{'│' if is_left else ' '}  "
-            yield f"{lead}{node.text}"
+            yield f"{lead}{node.name}: {node.told}{f'  ({node.detail})' * node.is_leaf}"
             if not node.is_leaf:
                 yield f"{indent}│    {node.detail}"
                 if node.side:
@@ -264,7 +277,6 @@ class Reticulum:
             node, level, side = stack.pop()
             below = np.arange(self.tree.n_leaves) == ~node if node < 0 else sides[node] != 0
             statistics = self.statistics[below].sum(axis=0)
-            count = float(self.family.counts(statistics))
             is_leaf = node < 0 or level == max_depth
             if is_leaf:
                 name = f"leaf {~node}"
@@ -272,14 +284,16 @@ class Reticulum:
                     hidden = int(below.sum()) - 1
                     name = f"split {node}{f' and {hidden - 1} below' if hidden > 1 else ''} as one leaf"
                 told = self._describe_leaf(statistics, max_features, decimals)
-                yield _Line(level, side, f"{name}: {told}", "", True, count)
+                rows = f"n = {self.family.counts(statistics):.1f}"
+                yield _Line(level, side, name, told, rows, True, statistics)
                 continue
             activation = self._describe_linear(self.tree.hyperplanes[node], max_features, decimals)
             detail = (
                 f"10-90% over {self.transition_widths[node]:.2g} sd, "
                 f"{self.grey_shares[node]:.0%} of its rows between; log Bayes factor {self.log_bayes_factors[node]:.1f}"
             )
-            yield _Line(level, side, f"split {node}: P(left) = sigmoid({activation})", detail, False, count)
+            told = f"P(left) = sigmoid({activation})"
+            yield _Line(level, side, f"split {node}", told, detail, False, statistics)
             left, right = (int(child) for child in self.tree.children[node])
             stack += [(right, level + 1, "right"), (left, level + 1, "left")]
 
@@ -307,10 +321,9 @@ class Reticulum:
 
     def _describe_leaf(self, statistics: Floats, max_features: int, decimals: int) -> str:
         names = [printable(name) for name in self.targets]
-        told = self.family.describe(
+        return self.family.describe(
             statistics, names, lambda coefficients: self._describe_linear(coefficients, max_features, decimals)
         )
-        return f"{told}  (n = {self.family.counts(statistics):.1f})"
 
 
 class _Line(NamedTuple):
@@ -318,10 +331,22 @@ class _Line(NamedTuple):
 
     level: int
     side: str
-    text: str
+    name: str
+    told: str
     detail: str
     is_leaf: bool
-    rows: float
+    statistics: Floats
+
+
+def _html_bars(probabilities: list[tuple[str, float]], best: float) -> str:
+    """Each probability as a small bar with its name; that of the best class is bold."""
+    parts = []
+    for name, probability in probabilities:
+        told = f"{escape(name)} {probability:.3f}"
+        bar = f'<span style="{_HTML_BAR}"><span style="{_HTML_FILLED};width:{100 * probability:.0f}%"></span></span>'
+        text = f"<b>{told}</b>" if probability == best else f'<span style="{_HTML_LESS}">{told}</span>'
+        parts.append(f'<span style="{_HTML_CLASS}">{bar}{text}</span>')
+    return " ".join(parts)
 
 
 def fitted_model(estimator: Any) -> Reticulum:
@@ -335,3 +360,9 @@ def fitted_model(estimator: Any) -> Reticulum:
 def printable(name: str) -> str:
     """A name that stays on its line: control characters are written out."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
+
+
+def class_name(name: str) -> str:
+    """The name of a class; a number alone could be mistaken for that of a split."""
+    name = printable(name)
+    return f"class {name}" if name.replace(".", "").isdigit() else name

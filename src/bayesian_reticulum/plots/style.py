@@ -106,12 +106,6 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'s' * (n != 1)}"
 
 
-def class_name(name: str) -> str:
-    """The name of a class; a number alone could be mistaken for that of a split."""
-    name = printable(name)
-    return f"class {name}" if name.replace(".", "").isdigit() else name
-
-
 def short_number(value: float) -> str:
     """Three digits at least, and no power of ten where there is no need for it."""
     size = abs(value)

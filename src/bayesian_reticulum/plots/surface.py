@@ -10,7 +10,7 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt, label, map_coordinates
 
 from ..explain import check_whole_number
-from ..model import TRANSITION, fitted_model, printable
+from ..model import TRANSITION, class_name, fitted_model, printable
 from ..tree import Floats
 from .section import CURVE, GRID, Section, checked_cells, chosen_features, class_codes
 from .style import (
@@ -21,7 +21,6 @@ from .style import (
     MARKERS,
     Display,
     class_colours,
-    class_name,
     colour_scale,
     halo,
     name_axis,

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from ..explain import Contribution, check_whole_number, contributions, node_cards
 from ..families import NormalLinear
-from ..model import TRANSITION, Reticulum, fitted_model, printable
+from ..model import TRANSITION, Reticulum, class_name, fitted_model, printable
 from ..tree import Floats
 from .style import (
     BLUE,
@@ -22,7 +22,6 @@ from .style import (
     INK,
     Display,
     class_colours,
-    class_name,
     counted,
     number_box,
     pyplot,
