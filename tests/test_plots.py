@@ -248,6 +248,23 @@ def test_no_label_lies_on_another(kind, name):
     assert_readable(display.figure_, list(dict.fromkeys(texts)))
 
 
+@pytest.mark.parametrize("dpi", [50, 80, 110])
+def test_labels_of_a_tree_fit_on_a_coarse_screen(dpi):
+    display = TreeDisplay.from_estimator(fitted("long names")[0])
+    display.figure_.set_dpi(dpi)
+    assert_readable(display.figure_, display.texts_)
+
+
+@pytest.mark.parametrize("kind", ["surface", "space"])
+def test_no_class_on_a_surface_lies_on_another_or_on_a_split(kind):
+    display = DISPLAYS[kind](*fitted("long names"))
+    texts = [text for text in display.ax_.texts if text.get_text()]
+    assert len(texts) > 4
+    display.figure_.canvas.draw()
+    boxes = [text.get_window_extent() for text in texts]
+    assert not any(first.overlaps(second) for first, second in itertools.combinations(boxes, 2))
+
+
 def test_a_tree_shows_what_the_model_says():
     model, X, _ = fitted("two classes")
     display = TreeDisplay.from_estimator(model)

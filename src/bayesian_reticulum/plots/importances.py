@@ -80,7 +80,7 @@ class ImportancesDisplay(Display):
         -------
         self
         """
-        names = [shortened(printable(name), 190.0, 10.0) for name in self.names]
+        names = [shortened(printable(name), 210.0, 10.0) for name in self.names]
         shares = [*self.shares]
         if self.n_others:
             names.append(counted(self.n_others, "other feature"))

@@ -16,6 +16,8 @@ FEW = ("#10427f", "#f2a63b", "#008f68", "#a9dcf2", "#c46fa6", "#c84f00", "#f0e44
 BLUE, ORANGE, GREEN = FEW[:3]
 INK, GREY, FAINT, EDGE = "#222222", "#6b6b6b", "#d9d9d9", "#c8ced6"
 MARKERS = "o^sDvPX*"
+# By how much text may become wider than it should be.
+_COARSEST = 1.1
 
 
 def pyplot() -> Any:
@@ -43,17 +45,20 @@ class Display:
             # White under dark styles, too: that is what the colours are made for.
             with plt.rc_context({"grid.color": "#ebebeb", "grid.linewidth": 0.6}):
                 figure = plt.figure(figsize=size, layout="constrained", facecolor="white")
+                figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
                 ax = figure.add_subplot(facecolor="white", **options)
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
 
 def text_width(text: str, size: float) -> float:
-    """Width of a line of text in points."""
+    """Width of a line of text in points, which it does not exceed at any resolution."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    return float(text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0])
+    width = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0]
+    # Letters are moved to whole pixels, which are large on a coarse screen.
+    return _COARSEST * float(width)
 
 
 def shortened(text: str, width: float, size: float) -> str:
@@ -147,6 +152,6 @@ def quiet(ax: Any) -> None:
         axis.label.set_color(INK)
 
 
-def name_axis(axis: Any, name: str, size: float = 10.0, width: float = 230.0) -> None:
+def name_axis(axis: Any, name: str, size: float = 10.0, width: float = 250.0) -> None:
     """A label no longer than a picture of usual size has room for."""
     axis.set_label_text(shortened(printable(name), width, size), fontsize=size, parse_math=False, color=INK)

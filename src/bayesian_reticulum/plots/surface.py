@@ -179,15 +179,17 @@ class SurfaceDisplay(Display):
         has_rows = rows and self.rows is not None
         if surface:
             self._draw_surface(ax, colorbar, is_ground=splits or has_rows)
+        numbers: list[Floats] = []
         if splits:
             for split, plane in enumerate(self.planes):
-                draw_soft_split(ax, self.grid, plane, self.reach[split], str(split), 0.15 if surface else 0.25)
+                opacity = 0.15 if surface else 0.25
+                numbers += draw_soft_split(ax, self.grid, plane, self.reach[split], str(split), opacity)
         if has_rows:
             assert self.rows is not None
             draw_rows(ax, self.rows, self.codes if self.has_classes else None, self.targets, surface)
         if surface and self.has_classes:
             size = 72 / ax.figure.dpi * np.array([ax.bbox.width, ax.bbox.height])
-            for name, column, line in self._name_places(size):
+            for name, column, line in self._name_places(size, numbers):
                 style = {"ha": "center", "path_effects": halo(), "zorder": 6, "fontweight": "bold"}
                 write(ax, x[column], y[line], name, 10, **style)
         ax.set(xlim=axis_ends(x), ylim=axis_ends(y))
@@ -231,10 +233,11 @@ class SurfaceDisplay(Display):
             return self.values[..., 1], f"P({class_name(self.targets[1])})"
         return self.values.max(axis=-1), "P(most probable class)"
 
-    def _name_places(self, size: Floats) -> Iterator[tuple[str, int, int]]:
+    def _name_places(self, size: Floats, numbers: Sequence[Floats] = ()) -> Iterator[tuple[str, int, int]]:
         """Names of classes and where on the grid to write them, if the plane is so many points wide and high.
 
-        A name stands inside each part in which its class is the most probable, if it has room there.
+        A name stands inside each part in which its class is the most probable, if it has room there beside other names
+        and the numbers of splits, which are at places of the plane.
         """
         best = self.values.argmax(axis=-1)
         n_lines, n_columns = best.shape
@@ -245,20 +248,23 @@ class SurfaceDisplay(Display):
             # Parts that are joined by a bridge too narrow for text are named one by one.
             parts, n_parts = label(depth >= 9)
             for part in range(1, n_parts + 1):
-                inside = np.where(parts == part, depth, 0.0)
-                found.append((-float(inside.max()), code, int(inside.argmax())))
-        placed: list[tuple[float, float, float]] = []
+                found.append((code, np.where(parts == part, depth, 0.0)))
+        ends = np.array([axis_ends(own) for own in self.grid])
+        taken = [(*(size * (own - ends[:, 0]) / (ends[:, 1] - ends[:, 0])), 9.0) for own in numbers]
+        y = np.arange(n_lines) * per_cell[1]
         # The most spacious ones first.
-        for _, code, place in sorted(found):
-            line, column = divmod(place, n_columns)
-            name = shortened(class_name(self.targets[code]), 120.0, 10.0)
-            half = text_width(name, 10.0) * 0.55 + 3
-            x = float(np.clip(column * per_cell[0], half, max(half, size[0] - half)))
-            y = line * per_cell[1]
-            is_free = all(abs(x - other[0]) >= half + other[2] or abs(y - other[1]) >= 15 for other in placed)
-            if is_free:
-                placed.append((x, y, half))
-                yield name, min(int(x / per_cell[0]), n_columns - 1), line
+        for code, inside in sorted(found, key=lambda own: -own[1].max()):
+            name = shortened(class_name(self.targets[code]), 132.0, 10.0)
+            # Bold letters are wider.
+            half = text_width(name, 10.0) * 0.52 + 3
+            x = np.clip(np.arange(n_columns) * per_cell[0], half, max(half, size[0] - half))
+            free = inside.copy()
+            for other_x, other_y, other_half in taken:
+                free[np.ix_(np.abs(y - other_y) < 17, np.abs(x - other_x) < half + other_half)] = 0.0
+            line, column = divmod(int(free.argmax()), n_columns)
+            if free[line, column] > 0:
+                taken.append((x[column], y[line], half))
+                yield name, min(int(x[column] / per_cell[0]), n_columns - 1), line
 
     def _draw_curve(self, ax: Any, splits: bool, rows: bool) -> None:
         (x,) = self.grid
@@ -317,8 +323,11 @@ def _blended(values: Floats, most: float = 0.9) -> Floats:
 
 def draw_soft_split(
     ax: Any, grid: tuple[Floats, ...], plane: Floats, reach: Floats, name: str = "", opacity: float = 0.25
-) -> None:
-    """A line where the gate is even and a band from 0.1 to 0.9, as strong as the probability that rows get there."""
+) -> list[Floats]:
+    """A line where the gate is even and a band from 0.1 to 0.9, as strong as the probability that rows get there.
+
+    Returns the place of its name, if it is written.
+    """
     x, y = grid
     steps = np.array([x[1] - x[0], y[1] - y[0]])
     activation = plane[0] + plane[1] * x + (plane[2] * y)[:, None]
@@ -329,7 +338,7 @@ def draw_soft_split(
     ax.imshow(band, zorder=2, **_image_style(grid))
     line = _line(plane, axis_ends(x), axis_ends(y))
     if not len(line):
-        return
+        return []
     places = [(line[:, 1] - y[0]) / steps[1], (line[:, 0] - x[0]) / steps[0]]
     reached = np.clip(map_coordinates(reach, places, order=1, mode="nearest"), 0.0, 1.0)
     # A few strengths, each drawn in one stroke: joints between strokes show as beads.
@@ -340,10 +349,12 @@ def draw_soft_split(
         here[1:] |= here[:-1]
         stroke = np.where(here[:, None], line, np.nan)
         ax.plot(*stroke.T, color="black", alpha=level, linewidth=1.8, solid_capstyle="butt", zorder=3)
-    if name and reached.max() > 0.1:
-        # Off the middle, where splits like to cross.
-        place = np.searchsorted(reached.cumsum(), 0.4 * reached.sum())
-        write(ax, line[place, 0], line[place, 1], name, 8.5, ha="center", bbox=number_box(), zorder=5, clip_on=True)
+    if not name or reached.max() <= 0.1:
+        return []
+    # Off the middle, where splits like to cross.
+    place = line[np.searchsorted(reached.cumsum(), 0.4 * reached.sum())]
+    write(ax, place[0], place[1], name, 8.5, ha="center", bbox=number_box(), zorder=5, clip_on=True)
+    return [place]
 
 
 def _line(plane: Floats, x_ends: tuple[float, float], y_ends: tuple[float, float], n_points: int = 2000) -> Floats:
@@ -396,6 +407,15 @@ def draw_rows(ax: Any, rows: Floats, codes: Any, targets: Sequence[str], on_surf
         ax.scatter([], [], color=colours[code], marker=MARKERS[code], label=class_name(name), **style)
 
 
+def _mixed(values: Floats) -> Floats:
+    """Colours (..., 3) of classes, mixed by their probabilities: unlike those of the most probable, without seams."""
+    from matplotlib.colors import to_rgb
+
+    # Cubes, so that it is mostly the colour of the most probable class.
+    weights = values**3 / (values**3).sum(axis=-1, keepdims=True)
+    return np.asarray(weights @ np.array([to_rgb(colour) for colour in class_colours(values.shape[-1])]))
+
+
 @dataclass(eq=False, repr=False)
 class Surface3DDisplay(SurfaceDisplay):
     """What is predicted over two features as a surface in space.
@@ -438,9 +458,9 @@ class Surface3DDisplay(SurfaceDisplay):
         x, y = np.meshgrid(*self.grid)
         height, name = self._height()
         floor, top = (0.0, 1.0) if self.has_classes else (float(height.min()), float(height.max()))
-        drawn: dict[str, Any] = {"rcount": 120, "ccount": 120, "linewidth": 0, "antialiased": False}
+        drawn: dict[str, Any] = {"rcount": GRID, "ccount": GRID, "linewidth": 0, "antialiased": False}
         if not self._has_scale:
-            drawn |= {"facecolors": _blended(self.values)}
+            drawn |= {"facecolors": _mixed(self.values), "shade": False}
         else:
             drawn |= {"cmap": colour_scale(self.has_classes), "vmin": floor, "vmax": top}
         self.surface_ = ax.plot_surface(x, y, height, **drawn)
@@ -449,7 +469,7 @@ class Surface3DDisplay(SurfaceDisplay):
         if rows and self.rows is not None and self.codes is not None:
             self._draw_rows_in_space(ax, floor)
         for axis, own in zip((ax.xaxis, ax.yaxis, ax.zaxis), (*self.names, name), strict=True):
-            name_axis(axis, own)
+            name_axis(axis, own, width=150.0)
             axis.pane.set_visible(False)
             axis.line.set_color(FAINT)
         ax.tick_params(labelcolor=GREY, labelsize=8, color=FAINT)
@@ -458,12 +478,23 @@ class Surface3DDisplay(SurfaceDisplay):
         # Labels lie outside of the box.
         ax.set_box_aspect(None, zoom=0.88)
         if not self._has_scale:
-            for own, column, line in self._name_places(np.array([300.0, 300.0])):
-                at = self.grid[0][column], self.grid[1][line], height[line, column] + 0.06
-                style = {"ha": "center", "fontsize": 9, "color": INK, "path_effects": halo(), "zorder": 10}
-                ax.text(*at, own, parse_math=False, **style)
+            self._draw_names_in_space(ax, height)
         tell_held(ax, self.held)
         return self
+
+    def _draw_names_in_space(self, ax: Any, height: Floats) -> None:
+        """Names of classes above their parts, as far as they have room where they are seen."""
+        from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+        taken: list[tuple[Floats, float]] = []
+        for name, column, line in self._name_places(np.array([300.0, 300.0])):
+            at = self.grid[0][column], self.grid[1][line], height[line, column] + 0.06
+            seen = 72 / ax.figure.dpi * ax.transData.transform(proj_transform(*at, ax.get_proj())[:2])
+            half = text_width(name, 9.0) / 2
+            if all(abs(seen - own)[0] > half + other or abs(seen - own)[1] > 12 for own, other in taken):
+                taken.append((seen, half))
+                style = {"ha": "center", "fontsize": 9, "color": INK, "path_effects": halo(), "zorder": 10}
+                ax.text(*at, name, parse_math=False, **style)
 
     def _draw_rows_in_space(self, ax: Any, floor: float) -> None:
         assert self.rows is not None

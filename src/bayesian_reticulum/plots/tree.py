@@ -33,7 +33,7 @@ from .style import (
 )
 
 # Columns named at a split, and the width that a shortened name needs at least, in points.
-_NAMED, _SHORTEST = 3, 84.0
+_NAMED, _SHORTEST = 3, 92.0
 
 
 @dataclass(frozen=True)
@@ -242,8 +242,8 @@ class _Sheet:
 
     margin, top, step = 14.0, 30.0, 34.0
     split_height, leaf_height = 36.0, 25.0
-    strip, bar, note, rows = 44.0, 96.0, 138.0, 52.0
-    widest_label = 440.0
+    strip, bar, note, rows = 44.0, 96.0, 150.0, 54.0
+    widest_label = 484.0
     thickest = 13.0
 
     def __init__(self, display: TreeDisplay) -> None:
