@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 
 from bayesian_reticulum import ReticulumClassifier, native
 from bayesian_reticulum.datasets import make_cross
@@ -315,6 +316,21 @@ def test_ascents_end_at_the_same_height(case, fixed, sparse):
     np.testing.assert_allclose(other.prices, one.prices, atol=1e-3)
     if sparse:
         assert all((stack.hyperplanes[:, 1, -1] == 0).all() for stack in stacks)
+
+
+@needs_compiled
+def test_trees_with_a_few_of_many_slopes_are_worth_the_same():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300] / 16, y[:300]
+    rng = np.random.default_rng(0)
+    tree = split_leaf(split_leaf(single_leaf(64), 0, rng.normal(size=65)), 1, rng.normal(size=65))
+    start = tree.hyperplanes[None] * (rng.uniform(size=(1, 2, 65)) < 0.25)
+    table = X, y, DirichletCategorical((0.5,) * 10), np.ones(300), identity_schema(64)
+    effort = Effort(tolerance=1e-6, rounds=2, max_passes=100, sparse=True)
+    one, other = (ascend(rows(*table), tree.shape, start, np.full((1, 2), 0.02), effort=effort) for rows in BOTH)
+    assert np.isfinite(other.log_evidence).all()
+    np.testing.assert_allclose(other.log_evidence, one.log_evidence, rtol=1e-6)
+    np.testing.assert_allclose(other.prices, one.prices, rtol=1e-3)
 
 
 @needs_compiled

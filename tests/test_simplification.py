@@ -167,6 +167,41 @@ def test_many_rows_are_searched_on_a_sample():
     assert simpler.log_loss_cost < 1e-3
 
 
+def test_wide_tables_are_measured_on_the_rows_that_are_given():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 270))
+    y = (X[:, 0] > 0).astype(int)
+    clf = ReticulumClassifier(random_state=0, patience=1).fit(X, y)
+    assert simplify(clf, X, y).steps[0].log_evidence == pytest.approx(clf.log_evidence_, abs=1e-6)
+    first, *_, last = simplify(clf, X[:150], y[:150]).steps
+    # Half of the rows tell about half as much.
+    assert clf.log_evidence_ + 30 < first.log_evidence < last.log_evidence
+    fewer = clf._rows_like_fit(X[:150], y[:150], None)[0]
+    exact = evaluated(fewer, clf.model_.tree, clf.model_.precisions, sparse=True)
+    assert first.log_evidence == pytest.approx(exact.log_evidence, abs=2.0)
+
+
+def test_steps_of_many_rows_are_measured_on_all_of_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(35_000, 3))
+    y = (rng.uniform(size=len(X)) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(int)
+    clf = ReticulumClassifier(random_state=0, patience=1, lookahead=0).fit(X, y)
+    rows = clf._rows_like_fit(X, y, None)[0]
+    for step in simplify(clf, X, y).steps:
+        measured = evaluated(rows, step.tree, step.precisions, sparse=True)
+        assert step.log_evidence == pytest.approx(measured.log_evidence, abs=0.05)
+
+
+def test_a_tree_that_cannot_be_made_simple_stays_as_it_is():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 40))
+    y = (X.sum(axis=1) > 0).astype(int)
+    clf = ReticulumClassifier(random_state=0, patience=1).fit(X, y)
+    simpler = simplify(clf, X, y, tolerance=0)
+    assert len(simpler.steps) == 1
+    np.testing.assert_array_equal(simpler.estimator.predict_proba(X), clf.predict_proba(X))
+
+
 def test_weights_count_as_repeats():
     X, y = few_that_matter(150, 6)
     weights = np.random.default_rng(0).integers(0, 3, size=len(y))

@@ -34,7 +34,7 @@ from .model import GREY_ZONE, Reticulum
 from .native import rows_in_memory
 from .objective import State, log_bayes_factors
 from .parametrizations import PARAMETRIZATIONS
-from .rows import NumpyRows, mean_and_covariance
+from .rows import INFORMED, MOST_INFORMED, NumpyRows, mean_and_covariance
 from .schema import Category, Schema, features_with_gaps, identity_schema, numbered, weighted_quantiles
 from .tables import Levels, Numbers
 from .tree import Floats, Integers, Tree, with_canonical_signs
@@ -61,10 +61,8 @@ _LEAST_RELEVANCE = 0.1
 # Standard deviations beyond the tails of a feature up to which linear leaves follow it: in the tails themselves a line
 # would have a bend that is not in the data.
 _LINEAR_MARGIN = 2.0
-# Columns up to which what is missing is told from the rest of a row, and rows enough to learn that from. Beyond, the
-# information of a split is a matrix for so many principal axes alone.
-_MOST_CORRELATED, _CORRELATED_ROWS = 256, 8192
-_INFORMED = 128
+# Rows enough to learn from how what is missing is told by the rest of a row.
+_CORRELATED_ROWS = 8192
 # Features that may have gaps if all columns are turned to other axes: each of them would then be a gap in all columns.
 _MOST_GAPS = 32
 # A growth is given up if it is further behind its rival than this many times its gain in its last few attempts.
@@ -413,7 +411,7 @@ class _Adaptive(_Estimator):
         schema = Schema.from_columns(
             table.X, table.weights, table.names, margin, table.categories, _telling_gaps(table)
         )
-        is_large = schema.n_columns > _MOST_CORRELATED
+        is_large = schema.n_columns > MOST_INFORMED
         is_turned = (is_large or _is_wide(table.X, schema.n_columns)) and not table.family.uses_design
         if is_turned and len(features_with_gaps(table.X)) > _MOST_GAPS:
             schema = replace(schema, averages_gaps=False)
@@ -424,7 +422,7 @@ class _Adaptive(_Estimator):
         )
         basis = None
         if is_turned:
-            rows, basis = rows.narrowed(_INFORMED if is_large else schema.n_columns)
+            rows, basis = rows.narrowed(INFORMED if is_large else schema.n_columns)
         elif not is_large:
             schema = rows.sampled(_CORRELATED_ROWS).with_precision()
             rows = rows.with_schema(schema)

@@ -31,6 +31,9 @@ _LARGEST_EXPONENT = 500.0
 # Up to this width the products of all pairs of columns are formed once and shared by all splits.
 _WIDEST_PRODUCTS = 64
 _PRODUCT_FLOATS = 1 << 19
+# Columns up to which the information of a split is a whole matrix, and what is missing is told from the rest of a row.
+# Beyond, information is a matrix for so many principal axes alone.
+MOST_INFORMED, INFORMED = 256, 128
 # Values along directions that may be held at once for their quantiles.
 QUANTILE_FLOATS = 1 << 21
 # Views of leaves that are made from one reading of the rows: all of them may together hold more than the rows do.

@@ -10,6 +10,7 @@ import copy
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -43,10 +44,11 @@ from .objective import (
     evaluated,
     least_gains,
     log_bayes_factors,
+    penalty,
     prior_diagonal,
     settled,
 )
-from .rows import Rows
+from .rows import INFORMED, MOST_INFORMED, Rows
 from .schema import Schema
 from .tree import Floats, Integers, Tree, frozen, graft, refreeze, single_leaf, splice
 
@@ -59,13 +61,14 @@ _BEAM = 12
 _WEAK_PRECISION = 0.02
 # A slope that is to be part of a sparse split may start as small as this, but not at zero.
 _PRESENT = 1e-9
-# By how much the number of features in a split may grow if no tree with fewer is good enough.
-_WIDENING = 1.6
+# By how much the number of features in a split may grow, and how often, if no tree with fewer is good enough.
+_WIDENING, _WIDENINGS = 1.6, 2
+# Nats that are left to gain where responsibilities have converged, and where they have of many rows.
+_CONVERGED, _SETTLED = 1e-9, 1e-2
 # Rows that are enough to look for sparse splits.
 _SAMPLE = 16384
 # Of a wide table, features that sparse splits may look at.
 _MOST_CANDIDATES = 128
-_WIDEST = 256
 # Changes of each kind that are worked out in full before the best is chosen.
 _TRIALS = 3
 # Share of columns below which it pays to fit a tree to those columns alone.
@@ -84,7 +87,7 @@ class SimplificationStep:
     Attributes
     ----------
     what : str
-        In words.
+        In words; splits are told by their numbers before the step.
     n_splits : int
         After the step.
     n_features : tuple of int
@@ -181,9 +184,9 @@ def simplify(
     Splits are made to look at 1, 2 and so on up to `max_features` features, in two ways: by leaving slopes out of the
     tree as it is, and by growing a tree anew from sparse splits alone, which may need more of them. Of those whose log
     evidence comes near enough to the best, the one with the fewest numbers to read is kept: features of all splits, and
-    offsets. If there is none, more features are allowed. Then features are left out of splits, and splits are dropped
-    or merged with one below them, one by one and the cheapest first. After each change all that is left is fitted
-    again.
+    offsets. If there is none, up to 2.6 times as many features are allowed, and if that does not help the tree stays as
+    it is. Then features are left out of splits, and splits are dropped or merged with one below them, one by one and
+    the cheapest first. After each change all that is left is fitted again.
 
     Parameters
     ----------
@@ -206,6 +209,17 @@ def simplify(
     -------
     Simplification
         With the fitted `estimator`, and the `steps` and their costs.
+
+    Notes
+    -----
+    Costs are measured on the rows that are given, leaves refitted to them: those of fit, or others like them. Features
+    and splits are chosen with the same rows, so that the log-loss of new rows rises by more than is told.
+
+    A tree that would be more than 0.05 nats for each row (and the tolerance) behind the fitted one if it had to pay for
+    the choice of its features among all, log C(d, k) nats for k of d, is not taken: others might have been chosen as
+    well. Tables of more than 256 columns are simplified with their 128 most important features, and sparse splits of
+    many rows are looked for on 16 384 of them. `max_splits` and `max_depth` of the estimator hold. Each call has the
+    tolerance anew: to simplify twice may cost it twice.
 
     Examples
     --------
@@ -233,9 +247,7 @@ def simplify(
         )
     rows, cells, targets, weights = estimator._rows_like_fit(X, y, sample_weight)
     problem = _Problem.of(estimator, rows, bool(verbose))
-    start = State(model.tree, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True)
-    if not problem.is_narrow:
-        start = settled(rows, start, tolerance=1e-9)
+    start = _as_fitted(rows, model)
     steps: list[SimplificationStep] = []
 
     def note(what: str, state: State) -> None:
@@ -262,8 +274,23 @@ def simplify(
         note(what, state)
     if state is not start:
         state = polish(problem.rows, state)
-        note("fitted to the end", state)
+        note("converged", state)
     return Simplification(_like(estimator, problem, state, steps), tuple(steps))
+
+
+def _as_fitted(rows: Any, model: Reticulum) -> State:
+    """The tree of a model and its log evidence on some rows, measured as in fit."""
+    start = State(model.tree, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True)
+    if rows.n_features <= MOST_INFORMED or rows.family.uses_design:
+        return settled(rows, start, tolerance=_CONVERGED)
+    turned, basis = rows.narrowed(INFORMED)
+    tree = model.tree
+    along = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis])
+    there = replace(start, tree=Tree(along, tree.shape, tree.ids), sparse=False)
+    found = settled(turned, there, tolerance=_CONVERGED)
+    # What rows other than those of fit do not span is not explained by them, but has its prior.
+    outside = penalty(tree.hyperplanes[None], model.precisions[None]) - penalty(along[None], model.precisions[None])
+    return replace(found, tree=tree, log_evidence=found.log_evidence - float(outside[0]), sparse=True)
 
 
 class _Problem(NamedTuple):
@@ -288,7 +315,7 @@ class _Problem(NamedTuple):
         model: Reticulum = estimator.model_
         schema, max_splits, max_depth = model.schema, estimator.max_splits, estimator.max_depth
         columns = np.arange(schema.n_columns)
-        if schema.n_columns > _WIDEST and rows.restricted(columns) is not None:
+        if schema.n_columns > MOST_INFORMED and rows.restricted(columns) is not None:
             ranked = np.argsort(-model.feature_importances, kind="stable")[:_MOST_CANDIDATES]
             columns = np.flatnonzero(np.isin(schema.source, ranked))
             rows = rows.restricted(columns)
@@ -308,7 +335,7 @@ class _Problem(NamedTuple):
         )
 
     @property
-    def is_narrow(self) -> bool:
+    def lacks_columns(self) -> bool:
         """Whether the rows lack columns of the table."""
         return len(self.columns) < self.schema.n_columns
 
@@ -316,16 +343,13 @@ class _Problem(NamedTuple):
         """A tree on the rows' columns, as one on all columns."""
         if tree.n_features == self.schema.n_columns:
             return tree
-        hyperplanes = np.zeros((tree.n_splits, self.schema.n_columns + 1))
-        hyperplanes[:, np.append(0, 1 + self.columns)] = tree.hyperplanes
-        return Tree(hyperplanes, tree.shape, tree.ids)
+        return _embedded(tree, self.columns, self.schema.n_columns)
 
     def narrowed(self, state: State) -> State:
         """A tree on all columns as one on those of the rows, fitted anew if it has lost some."""
-        if not self.is_narrow:
+        if not self.lacks_columns:
             return state
-        hyperplanes = state.tree.hyperplanes[:, np.append(0, 1 + self.columns)]
-        return _refitted(self.rows, replace(state, tree=Tree(hyperplanes, state.tree.shape, state.tree.ids)))
+        return _refitted(self.rows, replace(state, tree=_extracted(state.tree, self.columns)))
 
     def model(self, like: Reticulum, state: State) -> Reticulum:
         """The model of a tree, but for Bayes factors and grey zones."""
@@ -375,7 +399,8 @@ def _changes(problem: _Problem, start: State, tolerance: float, max_features: in
         loss = start.log_evidence - (rival.log_evidence - problem.price_of_choice(rival.tree))
         return bool(loss <= _BY_CHANCE * problem.rows.weight + tolerance)
 
-    for rivals in _sparser(problem, start, max_features):
+    most = int((problem.schema.by_feature(start.tree.hyperplanes[:, 1:] != 0) > 0).sum(axis=1).max(initial=0))
+    for rivals in _sparser(problem, start, max_features, most):
         rivals = [rival for rival in rivals if is_honest(rival[1])]
         best = max([best, *(rival.log_evidence for _, rival in rivals)])
         rivals = [rival for rival in rivals if rival[1].log_evidence >= best - tolerance]
@@ -383,7 +408,8 @@ def _changes(problem: _Problem, start: State, tolerance: float, max_features: in
             what, state = min(rivals, key=lambda rival: (problem.n_numbers(rival[1].tree), -rival[1].log_evidence))
             yield what, state
             break
-    if state is start and problem.is_narrow:
+    if state is start and most > max_features:
+        # One feature less would not make it simple.
         return
     while state.tree.n_splits:
         rivals = sorted(_smaller(problem, state), key=lambda rival: -rival[1].log_evidence)
@@ -397,45 +423,59 @@ def _changes(problem: _Problem, start: State, tolerance: float, max_features: in
         best = max(best, state.log_evidence)
 
 
-def _sparser(problem: _Problem, start: State, max_features: int) -> Iterator[list[tuple[str, State]]]:
-    """Trees with few features a split: first all up to the limit, then with more and more."""
-    most = int((problem.schema.by_feature(start.tree.hyperplanes[:, 1:] != 0) > 0).sum(axis=1).max(initial=0))
+def _sparser(problem: _Problem, start: State, max_features: int, most: int) -> Iterator[list[tuple[str, State]]]:
+    """Trees with few features a split: first all up to the limit, then with more."""
     if most <= 1:
         return
-    narrowed = problem.narrowed(start)
+    dense = problem.narrowed(start)
+
+    @cache
+    def thinned(size: int) -> State:
+        return _thinned(problem, dense, size)
 
     def with_at_most(size: int, charged: bool) -> Iterator[tuple[str, State]]:
         told = f"at most {size} feature{'s' * (size != 1)} a split"
-        for what, rival in (
-            ("regrown with " + told, _regrown(problem, size, charged)),
-            (told, _thinned(problem, narrowed, size)),
-        ):
+        for what, rival in (("regrown with " + told, _regrown(problem, size, charged)), (told, thinned(size))):
             problem.tell(what, rival)
             yield what, rival
 
     yield [rival for size in range(1, min(max_features, most - 1) + 1) for rival in with_at_most(size, charged=True)]
     size = max_features
-    while size < most:
+    for _ in range(1 + _WIDENINGS):
+        if size >= most:
+            return
         yield list(with_at_most(size, charged=False))
         size = int(np.ceil(_WIDENING * size))
 
 
+def _embedded(tree: Tree, columns: Integers, n_columns: int) -> Tree:
+    """A tree on some columns as one on all, which has no slopes for the others."""
+    hyperplanes = np.zeros((tree.n_splits, n_columns + 1))
+    hyperplanes[:, np.append(0, 1 + columns)] = tree.hyperplanes
+    return Tree(hyperplanes, tree.shape, tree.ids)
+
+
+def _extracted(tree: Tree, columns: Integers) -> Tree:
+    """A tree with its slopes for some columns alone."""
+    return Tree(tree.hyperplanes[:, np.append(0, 1 + columns)], tree.shape, tree.ids)
+
+
 def _refitted(rows: Any, state: State) -> State:
     """The tree after an ascent in which slopes that are zero stay zero."""
-    tree = state.tree
+    tree, effort = state.tree, effort_for(rows, _SPARSE)
     if not tree.n_splits:
         return settled(rows, state)
     # Columns that no split looks at would be summed over for nothing.
     columns = np.flatnonzero((tree.hyperplanes[:, 1:] != 0).any(axis=0))
-    narrow = rows.restricted(columns) if len(columns) < _FEW_COLUMNS * tree.n_features else None
-    if narrow is None:
-        return climbed(rows, tree, state.precisions, state.statistics, effort_for(rows, _SPARSE))
-    places = np.append(0, 1 + columns)
-    own = Tree(tree.hyperplanes[:, places], tree.shape, tree.ids)
-    found = climbed(narrow, own, state.precisions, state.statistics, effort_for(rows, _SPARSE))
-    hyperplanes = np.zeros(tree.hyperplanes.shape)
-    hyperplanes[:, places] = found.tree.hyperplanes
-    return replace(found, tree=Tree(hyperplanes, tree.shape, tree.ids))
+    few = rows.restricted(columns) if len(columns) < _FEW_COLUMNS * tree.n_features else None
+    if few is None:
+        found = climbed(rows, tree, state.precisions, state.statistics, effort)
+    else:
+        found = climbed(few, _extracted(tree, columns), state.precisions, state.statistics, effort)
+    if are_many(rows):
+        # Trees are compared by the prices of all rows, not of a sample.
+        found = settled(rows if few is None else few, found, tolerance=_SETTLED)
+    return found if few is None else replace(found, tree=_embedded(found.tree, columns, tree.n_features))
 
 
 def _without(state: State, split: int, columns: Integers) -> State:
