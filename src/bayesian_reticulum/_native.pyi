@@ -92,6 +92,7 @@ def ascend(
     family: Any,
     fixed: bool,
     sparse: bool,
+    eager: bool,
     tolerance: float,
     rounds: int,
     max_passes: int,
