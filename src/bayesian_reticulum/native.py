@@ -255,7 +255,7 @@ class NativeRows(NumpyRows):
             np.ascontiguousarray(edges),
             np.ascontiguousarray(cuts),
             np.array(self.family.prior),
-            self._threads_for(len(directions)),
+            self._threads_for(len(directions) * len(cuts)),
             out,
         )
         return out
