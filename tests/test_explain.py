@@ -19,8 +19,10 @@ from bayesian_reticulum import (
     ReticulumRegressor,
     simplify,
 )
-from bayesian_reticulum.datasets import make_cross
+from bayesian_reticulum.datasets import make_cross, make_sphere
 from bayesian_reticulum.explain import evidence_ledger, explain_rows, leaf_cards, node_cards
+from bayesian_reticulum.objective import evaluated
+from bayesian_reticulum.tree import collapse, kept_splits
 from plugins import GammaPoisson, mixed_frame
 
 FITTED = {
@@ -54,6 +56,18 @@ def test_a_node_card_reproduces_the_gate(fitted):
         assert sum(own.share for own in card.contributions) == pytest.approx(1)
         assert card.transition_width * card.stiffness == pytest.approx(2 * np.log(9))
         assert card.log_bayes_factor == model.model_.log_bayes_factors[card.split]
+
+
+@pytest.mark.parametrize("make", [make_cross, make_sphere])
+def test_the_bayes_factor_on_a_card_is_a_difference_of_log_evidence(make):
+    X, y, _ = make(500, random_state=0)
+    clf = ReticulumClassifier(random_state=0).fit(X, y)
+    rows, *_ = clf._rows_like_fit(X, y, None)
+    tree, precisions = clf.model_.tree, clf.model_.precisions
+    for card in node_cards(clf):
+        kept = kept_splits(tree.shape, card.split)
+        without = evaluated(rows, collapse(tree, card.split), precisions[kept], tolerance=1e-9)
+        assert card.log_bayes_factor == pytest.approx(clf.log_evidence_ - without.log_evidence, abs=1e-3)
 
 
 def _decisions(model, frame):
