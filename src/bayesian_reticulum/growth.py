@@ -113,10 +113,9 @@ def effort_for(rows: Rows, effort: Effort) -> Effort:
     """An effort that is worth its time with this many rows."""
     if _are_few(rows):
         return effort
-    effort = replace(effort, tolerance=_tolerance(rows, effort.tolerance))
+    effort = replace(effort, tolerance=_tolerance(rows, effort.tolerance), eager=True)
     if not are_many(rows):
-        return replace(effort, eager=True)
-    # Large trees need their damping: eager steps took longer there, and led less far.
+        return effort
     passes, rounds = min(effort.max_passes, _MANY_ROWS.max_passes), min(effort.rounds, _MANY_ROWS.rounds)
     return replace(effort, rounds=rounds, max_passes=passes)
 
