@@ -7,16 +7,7 @@ import pytest
 
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.growth import (
-    MINIMAL_GAIN,
-    Policy,
-    Site,
-    _attempt,
-    _bent,
-    _exchanged,
-    _is_found_again,
-    iterate_growth,
-)
+from bayesian_reticulum.growth import MINIMAL_GAIN, Policy, Site, _attempt, _bent, _exchanged, iterate_growth
 from bayesian_reticulum.history import History
 from bayesian_reticulum.objective import evaluated
 from bayesian_reticulum.rows import NumpyRows, gates
@@ -290,31 +281,16 @@ def test_a_split_without_a_direction_is_not_exchanged(split):
     assert _exchanged(Tree(hyperplanes, tree.shape, tree.ids), 0).shape == (0, 3, 3)
 
 
-@pytest.mark.parametrize(
-    ("turn", "sign", "same"), [(0.05, 1.0, True), (0.05, -1.0, True), (0.2, 1.0, False), (0.2, -1.0, False)]
-)
-def test_a_split_is_found_again_whatever_its_sign(turn, sign, same):
-    before = np.array([[0.3, 0.6, 0.8]])
-    moved = np.array([[0.0, -0.8, 0.6]]) * np.linalg.norm(before)
-    assert _is_found_again(before, sign * (before + turn * moved)) == same
-
-
-def test_a_branch_of_several_splits_is_not_taken_for_one():
-    before = np.array([[0.3, 0.6, 0.8]])
-    assert not _is_found_again(before[:0], before)
-    assert not _is_found_again(before, np.repeat(before, 3, axis=0))
-
-
 def test_a_split_without_a_direction_is_not_bent():
     rows = make_rows(*make_ripley(50, random_state=0)[:2])
     state = evaluated(rows, split_leaf(single_leaf(2), 0, [0.0, 0.0, 0.0]), np.ones(1))
-    assert _bent(rows, Site((0, 1), state, 1, np.empty((0, 3, 3)), np.empty((0, 3))), 1) is None
+    assert _bent(rows, Site((0, 1), state, 1, np.empty((0, 3, 3))), 1) is None
 
 
 def test_a_leaf_that_no_row_reaches_is_not_split():
     rows = make_rows(*make_ripley(50, random_state=0)[:2])
     state = evaluated(rows, split_leaf(single_leaf(2), 0, [1e4, 1.0, 0.0]), np.ones(1))
-    site = Site((0, 1), state, 1, np.empty((0, 3, 3)), np.empty((0, 3)))
+    site = Site((0, 1), state, 1, np.empty((0, 3, 3)))
     assert _attempt(rows, state, site, Policy(), np.random.default_rng(0), 1) == (None, (), [])
 
 

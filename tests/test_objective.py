@@ -193,12 +193,12 @@ def test_an_ascent_from_nowhere_ends(rows_class):
 
 
 @few
-@given(tree=trees(min_splits=1, max_splits=3), seed=seeds, n=st.integers(5, 60), eager=st.booleans())
-def test_an_ascent_ends_where_the_penalised_gradient_vanishes(tree, seed, n, eager):
+@given(tree=trees(min_splits=1, max_splits=3), seed=seeds, n=st.integers(5, 60))
+def test_an_ascent_ends_where_the_penalised_gradient_vanishes(tree, seed, n):
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, n, tree.n_features, 2)
     precisions = np.full((1, tree.n_splits), 0.1)
-    effort = Effort(tolerance=1e-12, rounds=0, max_passes=500, eager=eager)
+    effort = Effort(tolerance=1e-12, rounds=0, max_passes=500)
     stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions, effort=effort)
     at = rows.pass_(stack.hyperplanes, tree.shape, stack.statistics)
     slope = at.gradient - prior_diagonal(precisions, tree.n_features + 1) * stack.hyperplanes

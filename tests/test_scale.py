@@ -262,40 +262,6 @@ def test_growth_on_samples_finds_what_growth_on_all_rows_finds(rows_class, monke
     assert sampled.log_evidence > whole.log_evidence - 0.03 * abs(whole.log_evidence)
 
 
-@pytest.fixture
-def hundreds_are_not_few(monkeypatch):
-    monkeypatch.setattr(growth, "FEW_ROWS", 300)
-    monkeypatch.setattr(growth, "_LOOKED_AT", 150)
-
-
-def test_growth_of_more_than_few_rows_finds_what_growth_of_few_finds(request):
-    X, y, _ = make_sphere(3000, random_state=0)
-    few = ReticulumClassifier(random_state=0).fit(X, y)
-    request.getfixturevalue("hundreds_are_not_few")
-    more = ReticulumClassifier(random_state=0).fit(X, y)
-    assert more.log_evidence_ > few.log_evidence_ - 0.02 * abs(few.log_evidence_)
-
-
-@pytest.mark.usefixtures("hundreds_are_not_few")
-@pytest.mark.parametrize("make", [make_cross, make_sphere])
-def test_the_order_of_more_than_few_rows_does_not_matter(make):
-    X, y, _ = make(1000, random_state=0)
-    order = np.random.default_rng(0).permutation(len(y))
-    one, other = (ReticulumClassifier(random_state=0).fit(X[rows], y[rows]) for rows in (slice(None), order))
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-7)
-
-
-@pytest.mark.usefixtures("hundreds_are_not_few")
-def test_a_split_that_is_found_again_is_not_fitted_again():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 2))
-    y = (rng.uniform(size=600) < expit(3 * X[:, 0])).astype(int)
-    history = ReticulumClassifier(random_state=0).fit(X, y).history_
-    again = [candidate for event in history for candidate in event.candidates if "before" in candidate.reason]
-    assert again
-    assert all(candidate.kind == "cut" and candidate.gain is None for candidate in again)
-
-
 @pytest.mark.parametrize("estimator", [ReticulumClassifier(), ReticulumRegressor(leaf="constant")])
 def test_threads_do_not_change_a_bit(estimator, monkeypatch):
     monkeypatch.setattr(native, "_FEWEST_GATES", 1)

@@ -92,7 +92,6 @@ def ascend(
     family: Any,
     fixed: bool,
     sparse: bool,
-    eager: bool,
     tolerance: float,
     rounds: int,
     max_passes: int,

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from .history import OUTRUN, Candidate, GrowthEvent, Phase, StoppingReason
 from .objective import (
-    FEW_ROWS,
     Effort,
     Stack,
     State,
@@ -53,8 +52,6 @@ _SCAN_FLOATS = 1 << 19
 _STACK_FLOATS = 1 << 22
 # Rows below a leaf that are enough to find good starts.
 _SAMPLE = 8192
-# Rows that are enough to see which starts are best, at least and for each column.
-_LOOKED_AT, _LOOKED_AT_BY_COLUMN = 4096, 128
 # Many rows are first grown on a sample of this many, then on ever larger ones.
 _FIRST_SAMPLE = 16384
 _NEXT_SAMPLE = 8
@@ -84,8 +81,6 @@ _HALF_FITTED = 1.0
 _EXPLAINED = 1.0
 # Branches with up to this many leaves are grown anew now and then.
 _REGROWN_LEAVES = 4
-# A split that is found again has moved by less than this share of its length.
-_SAME_SPLIT = 0.1
 
 _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
 _SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
@@ -100,24 +95,17 @@ def are_many(rows: Rows) -> bool:
     return rows.n_rows > 2 * _FIRST_SAMPLE
 
 
-def _are_few(rows: Rows) -> bool:
-    return rows.n_rows <= FEW_ROWS
-
-
 def _tolerance(rows: Rows, tolerance: float) -> float:
     """Nats that do not matter with this many rows: differences of log evidence grow with them."""
-    return tolerance if _are_few(rows) else max(tolerance, _NEGLIGIBLE_GAIN * rows.n_rows)
+    return max(tolerance, _NEGLIGIBLE_GAIN * rows.n_rows) if are_many(rows) else tolerance
 
 
 def effort_for(rows: Rows, effort: Effort) -> Effort:
     """An effort that is worth its time with this many rows."""
-    if _are_few(rows):
-        return effort
-    effort = replace(effort, tolerance=_tolerance(rows, effort.tolerance), eager=True)
     if not are_many(rows):
         return effort
     passes, rounds = min(effort.max_passes, _MANY_ROWS.max_passes), min(effort.rounds, _MANY_ROWS.rounds)
-    return replace(effort, rounds=rounds, max_passes=passes)
+    return replace(effort, tolerance=_tolerance(rows, effort.tolerance), rounds=rounds, max_passes=passes)
 
 
 @dataclass(frozen=True)
@@ -151,15 +139,13 @@ Place = tuple[int, ...]
 class Site(NamedTuple):
     """Where a branch may be put: in the place of a leaf, or of a branch that is first collapsed to one.
 
-    For such a branch, `exchanged` are starts (c, 3, d + 1) for a new one: what it was, with its levels exchanged. If
-    it was a single split, `before` is its hyperplane (1, d + 1).
+    For such a branch, `exchanged` are starts (c, 3, d + 1) for a new one: what it was, with its levels exchanged.
     """
 
     place: Place
     state: State
     leaf: int
     exchanged: Floats
-    before: Floats
 
 
 class Grid(NamedTuple):
@@ -326,9 +312,7 @@ def _next_site(rows: Rows, state: State, policy: Policy, tried: Mapping[Place, i
     tree = state.tree
     nothing = np.empty((0, 3, tree.n_features + 1))
     names = leaf_names(tree)
-    leaves = [
-        Site(names[leaf], state, leaf, nothing, nothing[:, 0]) for leaf in unexplained_leaves(rows, tree).tolist()
-    ]
+    leaves = [Site(names[leaf], state, leaf, nothing) for leaf in unexplained_leaves(rows, tree).tolist()]
     leaves = [site for site in leaves if _fits(site, CUT, policy)]
     small = (tree.shape.sides != 0).sum(axis=1) <= _REGROWN_LEAVES
     splits = sorted(np.flatnonzero(small).tolist(), key=lambda split: int(tree.shape.levels[split]))
@@ -346,9 +330,7 @@ def _next_site(rows: Rows, state: State, policy: Policy, tried: Mapping[Place, i
 def _opened(rows: Rows, state: State, split: int) -> Site:
     leaf = int(np.flatnonzero(state.tree.shape.sides[split])[0])
     place = (int(state.tree.ids[split]),)
-    before = state.tree.hyperplanes[[split] if (state.tree.children[split] < 0).all() else []]
-    without = collapsed(rows, state, [split], _tolerance(rows, 1e-3))
-    return Site(place, without, leaf, _exchanged(state.tree, split), before)
+    return Site(place, collapsed(rows, state, [split], tolerance=1e-3), leaf, _exchanged(state.tree, split))
 
 
 def _exchanged(tree: Tree, split: int) -> Floats:
@@ -420,27 +402,11 @@ def _changes(
         yield from ((branches.kind, float(gains[other]), OUTRUN) for other in others)
         if gains[best] < -LARGEST_LOCAL_LOSS:
             yield branches.kind, float(gains[best]), "does not pay for its price"
-        elif not _are_few(rows) and _is_found_again(site.before, branches.stack.hyperplanes[best]):
-            yield branches.kind, float(gains[best]), "is what was there before"
         else:
             yield branches.kind, float(gains[best]), _grafted(site, branches, int(best), first_id)
-    if len(site.place) == 1 and not _are_few(rows):
-        # What a branch explains is more than a bend makes up for.
-        return
     bent = _bent(rows, site, first_id) if _fits(site, CUT, policy) else None
     if bent is not None and (policy.max_depth is None or bent.tree.depth <= policy.max_depth):
         yield "bend", None, bent
-
-
-def _is_found_again(before: Floats, hyperplanes: Floats) -> bool:
-    """Whether a single split (1, d + 1) is, but for its sign, about the one that it was put in the place of.
-
-    All other splits were held, so that fitting them would lead back to the tree that there was.
-    """
-    if before.shape != hyperplanes.shape:
-        return False
-    moved = min(np.linalg.norm(hyperplanes - before), np.linalg.norm(hyperplanes + before))
-    return bool(moved < _SAME_SPLIT * np.linalg.norm(before))
 
 
 def _grafted(site: Site, branches: Branches, index: int, first_id: int) -> Proposal:
@@ -524,8 +490,7 @@ def _round(
     barren: set[Place] = set()
     names = leaf_names(tree)
     # From right to left, so that a branch does not renumber the leaves that are still to come.
-    leaves = sorted(unexplained_leaves(rows, tree).tolist())
-    sites = [Site(names[leaf], incumbent, leaf, nothing, nothing[:, 0]) for leaf in leaves]
+    sites = [Site(names[leaf], incumbent, leaf, nothing) for leaf in sorted(unexplained_leaves(rows, tree).tolist())]
     sites = [site for site in sites[::-1] if site.place not in fruitless and _fits(site, CUT, policy)]
     views = rows.views(tree.hyperplanes, tree.shape, incumbent.statistics, [site.leaf for site in sites])
     state = incumbent
@@ -665,16 +630,15 @@ def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -
     cuts, ranking = _best_cuts(grid)
     if not len(cuts):
         return
-    looked_at = view.sampled(min(_SAMPLE, max(_LOOKED_AT, _LOOKED_AT_BY_COLUMN * view.n_features)))
-    yield _fit_branches(view, looked_at, precision, "cut", CUT, _STIFFNESS * cuts[: _n_branches(directions), None])
+    yield _fit_branches(view, sample, precision, "cut", CUT, _STIFFNESS * cuts[: _n_branches(directions), None])
     if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
-        yield _fit_branches(view, looked_at, precision, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
+        yield _fit_branches(view, sample, precision, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
     if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
         scanned = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
         narrow = grid._replace(directions=directions[scanned], edges=grid.edges[scanned], empty=grid.empty[scanned])
         started = _look_ahead(narrow, policy, rng)
         if len(started):
-            yield _fit_branches(view, looked_at, precision, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
+            yield _fit_branches(view, sample, precision, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
 
 
 def axis_cuts(view: Rows, statistics: Floats, count: int) -> Floats:

@@ -297,7 +297,6 @@ class NativeRows(NumpyRows):
         least: float,
         exact: bool,
         sparse: bool,
-        eager: bool,
     ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """The ascent of `objective` without a return to Python between passes: the fields of its `Stack`."""
         hyperplanes, precisions, statistics = (
@@ -317,7 +316,6 @@ class NativeRows(NumpyRows):
             self.family,
             fixed,
             sparse,
-            eager,
             tolerance,
             rounds,
             max_passes,

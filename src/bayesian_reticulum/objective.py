@@ -31,7 +31,7 @@ OFFSET_PRECISION = 0.01
 _PRECISION_PRIOR = 0.02
 _PRECISION_RANGE = (1e-6, 1e3)
 # Extrapolation starts when a step promises less than this many nats: before, steps are too different to combine.
-_NEAR, _EAGER_NEAR = 1.0, 10.0
+_NEAR = 1.0
 # Passes for which an information matrix serves while far, longer where it is wide and so costs most of the time, and
 # may serve once near.
 _SHORT_SERVICE, _SHORT_WIDE_SERVICE, _LONG_SERVICE, _FOR_EVER = 2, 4, 8, 1 << 30
@@ -44,8 +44,6 @@ _FIRST_DAMPING, _MOST_DAMPING, _LEAST_DAMPING, _DAMPING_FACTOR = 1e-2, 1e6, 1e-4
 _SAME_PRECISION = 0.02
 # How many times its own update a precision may move.
 _LONGEST_PULL = 8.0
-# Up to so many rows an ascent is cheap, and no nat is negligible.
-FEW_ROWS = 8192
 # Of more rows than this, Bayes factors of more than so many nats are not worked out in full.
 _MANY_ROWS, _BEYOND_DOUBT = 65536, 20.0
 # An ascent may gain this many times what its next step promises.
@@ -161,9 +159,6 @@ class Effort:
         are as good with either, but prices are off by a percent.
     sparse : bool
         Whether slopes that are zero at the start are no part of the model: they stay zero and cost nothing.
-    eager : bool
-        Whether steps are combined from farther off, and judged and combined as if they were not damped. Of many rows
-        each nat is a smaller part of what there is to explain, and each pass costs more.
     """
 
     tolerance: float = 1e-4
@@ -172,7 +167,6 @@ class Effort:
     least: float = -np.inf
     exact: bool = False
     sparse: bool = False
-    eager: bool = False
 
 
 class _Ascent:
@@ -194,27 +188,22 @@ class _Ascent:
         fixed: bool,
         exact: bool = True,
         sparse: bool = False,
-        eager: bool = False,
     ) -> None:
         c, m, width = hyperplanes.shape
-        self.rows, self.shape, self.fixed, self.eager = rows, shape, fixed, eager
+        self.rows, self.shape, self.fixed = rows, shape, fixed
         self.informants = rows if exact else rows.sampled(INFORMANTS)
         self.present = (hyperplanes != 0) | (np.arange(width) == 0) if sparse else None
         assert not (sparse and len(rows.tail)), "only trees on all columns can be sparse"
         self.hyperplanes, self.precisions, self.statistics = hyperplanes.copy(), precisions.copy(), statistics.copy()
         self.value = np.full(c, -np.inf)
         self.trial_hyperplanes, self.trial_statistics = hyperplanes.copy(), statistics.copy()
-        self.slope, self.direction, self.free_direction = np.zeros((3, c, m, width))
+        self.slope, self.direction = np.zeros((2, c, m, width))
         self.next_statistics = statistics.copy()
         self.damping = np.zeros(c)
         self.extrapolated = np.zeros(c, dtype=bool)
         lead = width - len(rows.tail)
         self.observed, self.complete = np.zeros((2, c, m, *[lead + bool(len(rows.tail))] * 2))
         self.inverse, self.tail_inverse = np.zeros((c, m, lead, lead)), np.zeros((c, m, len(rows.tail)))
-        # Without damping; the same as above, unless eager.
-        self.free_inverse, self.free_tail_inverse = self.inverse, self.tail_inverse
-        if eager:
-            self.free_inverse, self.free_tail_inverse = self.inverse.copy(), self.tail_inverse.copy()
         self.spread = np.ones((c, m * width))
         self.anderson = Anderson(c, m * width + statistics[0].size)
         self.last_precisions, self.last_pull = precisions.copy(), np.zeros((c, m))
@@ -302,12 +291,11 @@ class _Ascent:
         change = at.statistics - self.statistics[trees]
         push = family.expected_parameters(at.statistics) - at.expected
         promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees)
-        # A damped step promises too little to be judged by; if eager, the promise is that of an undamped one.
-        free = (self.damping[trees] == 0) | self.eager
-        near = _EAGER_NEAR if self.eager else _NEAR
+        # A damped step promises too little to be judged by.
+        free = self.damping[trees] == 0
         settled = (promise < effort.tolerance) & free
         short = _SHORT_SERVICE if self.hyperplanes.shape[-1] < _WIDE else _SHORT_WIDE_SERVICE
-        service = np.where(promise > near, short, _LONG_SERVICE)
+        service = np.where(promise > _NEAR, short, _LONG_SERVICE)
         hoped = value + _LONG_WAY * promise
         self.serves[trees] = np.where(settled, 0, _FOR_EVER if self.fixed else service)
         if at.observed is None:
@@ -322,53 +310,42 @@ class _Ascent:
             rounds_left[trees[tunable]] -= 1
             if tunable.any():
                 self._tune(trees[tunable], _of(at, tunable))
-        self._propose(trees, change, free & (promise < near))
+        self._propose(trees, change, free & (promise < _NEAR))
 
     def _invert(self, trees: Integers) -> None:
         if not len(trees):
             return
-        self.inverse[trees], self.tail_inverse[trees] = self._inverses(trees, self.damping[trees])
-        if self.eager:
-            free = self._inverses(trees, np.zeros(len(trees)))
-            self.free_inverse[trees], self.free_tail_inverse[trees] = free
-        lead, tail = self.free_inverse[trees], self.free_tail_inverse[trees]
-        variances = np.concatenate([np.diagonal(lead, axis1=-2, axis2=-1), tail], axis=-1)
-        self.spread[trees] = _flat(np.sqrt(np.maximum(variances, np.finfo(float).tiny)))
-
-    def _inverses(self, trees: Integers, damping_of_tree: Floats) -> tuple[Floats, Floats]:
-        damping = damping_of_tree[:, None, None]
+        damping = self.damping[trees, None, None]
         observed, tail_observed = parted(self.observed[trees], self.rows.tail)
         complete, tail_complete = parted(self.complete[trees], self.rows.tail)
         diagonal = np.arange(observed.shape[-1])
         prior = prior_diagonal(self.precisions[trees], len(diagonal))
         whole = complete[..., diagonal, diagonal] + prior
         added = damping * whole.mean(axis=-1, keepdims=True)
-        inverse = newton_inverses(observed, complete, prior + added, cautious=damping[..., None] > 0)
+        self.inverse[trees] = newton_inverses(observed, complete, prior + added, cautious=damping[..., None] > 0)
         # The tail is a diagonal matrix.
-        tail_inverse = newton_inverses(
+        self.tail_inverse[trees] = newton_inverses(
             tail_observed[..., None, None],
             tail_complete[..., None, None],
             np.broadcast_to(self.precisions[trees][..., None] + added, tail_observed.shape)[..., None],
             cautious=damping[..., None, None] > 0,
         )[..., 0, 0]
-        return inverse, tail_inverse
+        variances = np.concatenate([self.inverse[trees][..., diagonal, diagonal], self.tail_inverse[trees]], axis=-1)
+        self.spread[trees] = _flat(np.sqrt(np.maximum(variances, np.finfo(float).tiny)))
 
     def _set_slope(self, trees: Integers, at: Pass) -> None:
         prior = prior_diagonal(self.precisions[trees], self.hyperplanes.shape[-1])
         self.slope[trees] = at.gradient - prior * self.hyperplanes[trees]
 
     def _aim(self, trees: Integers) -> Floats:
-        """Set Newton's direction; returns the nats that it promises, if eager those of an undamped one."""
+        """Set Newton's direction; returns the nats that it promises."""
         if self.fixed:
             return np.zeros(len(trees))
-        self.direction[trees] = self._towards(trees, self.inverse, self.tail_inverse)
-        self.free_direction[trees] = self._towards(trees, self.free_inverse, self.free_tail_inverse)
-        return np.asarray(0.5 * (self.slope[trees] * self.free_direction[trees]).sum(axis=(-1, -2)))
-
-    def _towards(self, trees: Integers, inverse: Floats, tail_inverse: Floats) -> Floats:
-        lead, slope = inverse.shape[-1], self.slope[trees]
-        along = (inverse[trees] @ slope[..., :lead, None])[..., 0]
-        return np.concatenate([along, tail_inverse[trees] * slope[..., lead:]], axis=-1)
+        lead = self.inverse.shape[-1]
+        slope = self.slope[trees]
+        along = (self.inverse[trees] @ slope[..., :lead, None])[..., 0]
+        self.direction[trees] = np.concatenate([along, self.tail_inverse[trees] * slope[..., lead:]], axis=-1)
+        return np.asarray(0.5 * (self.slope[trees] * self.direction[trees]).sum(axis=(-1, -2)))
 
     def _note(self, trees: Integers, value: Floats, cost: Floats, which: Any) -> None:
         """Remember settled trees whose log evidence is the best that their precisions have reached."""
@@ -403,19 +380,17 @@ class _Ascent:
     def _propose(self, trees: Integers, change: Floats, near: Any) -> None:
         m, width = self.hyperplanes.shape[1:]
         point = np.concatenate([_flat(self.hyperplanes[trees]), _flat(self.statistics[trees])], axis=1)
-        # What is combined are undamped steps: damping changes from one to the next.
-        step = np.concatenate([_flat(self.free_direction[trees]), _flat(change)], axis=1)
-        plain = point + np.concatenate([_flat(self.direction[trees]), _flat(change)], axis=1)
+        step = np.concatenate([_flat(self.direction[trees]), _flat(change)], axis=1)
         self.anderson.forget(trees[~near])
         counts = np.sqrt(np.abs(_flat(self.next_statistics[trees])) + 1.0)
         scale = 1.0 / np.concatenate([self.spread[trees], counts], axis=1)
         target, extrapolated = self.anderson.extrapolate(trees, point, step, scale)
         extrapolated = extrapolated & near & np.isfinite(target).all(axis=-1)
         # Only what is finite can be asked about.
-        target = np.where(extrapolated[:, None], target, plain)
+        target = np.where(extrapolated[:, None], target, point + step)
         statistics = target[:, m * width :].reshape(len(trees), m + 1, -1)
         extrapolated &= self.rows.family.are_possible(statistics).all(axis=-1)
-        target = np.where(extrapolated[:, None], target, plain)
+        target = np.where(extrapolated[:, None], target, point + step)
         self.extrapolated[trees] = extrapolated
         self.trial_hyperplanes[trees] = target[:, : m * width].reshape(len(trees), m, width)
         self.trial_statistics[trees] = target[:, m * width :].reshape(self.statistics[trees].shape)
@@ -475,9 +450,7 @@ def _ascended(
     # Small trees gain most where the rows can do all of it themselves.
     if isinstance(rows, NativeRows) and rows.can_climb:
         return Stack(*rows.climb(shape, hyperplanes, precisions, statistics, fixed=fixed, **vars(effort)))
-    return _Ascent(
-        rows, shape, hyperplanes, precisions, statistics, fixed, effort.exact, effort.sparse, effort.eager
-    ).run(effort)
+    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed, effort.exact, effort.sparse).run(effort)
 
 
 def settle(
@@ -612,7 +585,7 @@ def log_bayes_factors(rows: Rows, state: State) -> Floats:
     """
     factors = -least_gains(rows, state)
     # Of many rows no one wants to know it to so many digits.
-    tolerance = 1e-9 * max(1.0, rows.n_rows / 1000) ** 3 if rows.n_rows <= FEW_ROWS else 1e-3
+    tolerance = min(1e-9 * max(1.0, rows.n_rows / 1000) ** 3, 0.1)
     doubted = factors < (_BEYOND_DOUBT if rows.n_rows > _MANY_ROWS else np.inf)
     whole = state.log_evidence
     if rows.n_rows > INFORMANTS and doubted.any():

@@ -12,7 +12,6 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "linear.hpp"
@@ -25,7 +24,7 @@ using Values = std::vector<double>;
 constexpr double kOffsetPrecision = 0.01;
 constexpr double kPrecisionPrior = 0.02;
 constexpr double kLeastPrecision = 1e-6, kLargestPrecision = 1e3;
-constexpr double kNear = 1.0, kEagerNear = 10.0;
+constexpr double kNear = 1.0;
 constexpr int kShortService = 2, kShortWideService = 4, kLongService = 8, kForEver = std::numeric_limits<int>::max();
 constexpr int kWide = 48;
 constexpr double kLeastDamping = 1e-4, kFirstDamping = 1e-2, kMostDamping = 1e6, kDampingFactor = 10.0;
@@ -129,11 +128,11 @@ class Ascent {
   public:
     Ascent(const Table& table, const Table& informants, double rows_per_informant, Leaves& leaves, const int64_t* children, int c, int m, double* hyperplanes,
            double* precisions, double* statistics, double* log_evidence, double* prices, bool fixed, bool sparse,
-           bool eager, int threads, int64_t fewest_gates)
+           int threads, int64_t fewest_gates)
         : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()),
           lead_(table.lead()), packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()),
           planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_),
-          pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed), eager_(eager), threads_(threads), fewest_gates_(fewest_gates),
+          pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed), threads_(threads), fewest_gates_(fewest_gates),
           best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
           best_log_evidence_(log_evidence), best_prices_(prices) {
         for (int t = 0; t < c; ++t) {
@@ -146,7 +145,6 @@ class Ascent {
             state.trial_hyperplanes = state.hyperplanes;
             state.trial_statistics = state.next_statistics = state.statistics;
             state.direction.assign(planes_, 0.0);
-            state.free_direction.assign(planes_, 0.0);
             state.slope.assign(planes_, 0.0);
             state.observed.assign(m * pairs_, 0.0);
             state.complete.assign(m * pairs_, 0.0);
@@ -207,8 +205,6 @@ class Ascent {
         Values trial_hyperplanes, trial_statistics, next_statistics;
         // Slope of the penalised bound, information packed as in passes, and what follows from them.
         Values slope, observed, complete, direction, inverse, tail_inverse, spread;
-        // The same without damping, if eager.
-        Values free_direction, free_inverse, free_tail_inverse;
         double value = -std::numeric_limits<double>::infinity(), damping = 0.0, cost = 0.0;
         bool extrapolated = false, done = false;
         int rounds_left = 0, serves = 0;
@@ -342,20 +338,18 @@ class Ascent {
             promise += 0.5 * (push[s] - expected_[i * sums_ + s]) * change[s];
         }
         promise += aim(state);
-        // A damped step promises too little to be judged by; if eager, the promise is that of an undamped one.
-        const bool is_damped = state.damping > 0.0 && !eager_;
-        const double near = eager_ ? kEagerNear : kNear;
-        const double hoped = value + kLongWay * promise;
+        // A damped step promises too little to be judged by.
+        const bool is_damped = state.damping > 0.0;
         const bool settled = promise < effort.tolerance && !is_damped;
         const int short_service = w_ < kWide ? kShortService : kShortWideService;
-        state.serves = settled ? 0 : fixed_ ? kForEver : promise > near ? short_service : kLongService;
+        state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? short_service : kLongService;
         if (information) {
             // Prices cost the most of all that is done between passes.
             const bool asked = settled || std::isfinite(effort.least);
             Values uncertain;
             const Values price = asked ? cost(state, i, &uncertain) : Values();
             const double total = std::accumulate(price.begin(), price.end(), 0.0);
-            const bool given_up = !is_damped && hoped - total < effort.least;
+            const bool given_up = !is_damped && value + kLongWay * promise - total < effort.least;
             if (settled || given_up) note(t, value, price);
             state.cost = total;
             const bool tunable = settled && !given_up && state.rounds_left > 0 && !fixed_;
@@ -364,10 +358,10 @@ class Ascent {
                 --state.rounds_left;
                 tune(state, i, uncertain);
             }
-        } else if (!is_damped && hoped - state.cost < effort.least) {
+        } else if (!is_damped && value + kLongWay * promise - state.cost < effort.least) {
             state.serves = 0;
         }
-        propose(state, change, promise < near && !is_damped);
+        propose(state, change, promise < kNear && !is_damped);
     }
 
     // Unpacks the i-th tree's observed information of a split, with rows and columns scaled. Returns that of the tail.
@@ -388,22 +382,6 @@ class Ascent {
     }
 
     void invert(State& state) {
-        if (!eager_) {
-            invert_damped(state);
-            return;
-        }
-        const double damping = std::exchange(state.damping, 0.0);
-        invert_damped(state);
-        state.free_inverse = state.inverse;
-        state.free_tail_inverse = state.tail_inverse;
-        state.damping = damping;
-        if (damping == 0.0) return;
-        const Values spread = state.spread;
-        invert_damped(state);
-        state.spread = spread;
-    }
-
-    void invert_damped(State& state) {
         Values matrix(square_), work(square_);
         const double caution = state.damping > 0.0 ? kCaution : 0.0;
         for (int split = 0; split < m_; ++split) {
@@ -451,25 +429,17 @@ class Ascent {
 
     double aim(State& state) const {
         if (fixed_) return 0.0;
-        const double promise = aim(state, state.inverse, state.tail_inverse, state.direction);
-        if (eager_ && state.damping > 0.0)
-            return aim(state, state.free_inverse, state.free_tail_inverse, state.free_direction);
-        state.free_direction = state.direction;
-        return promise;
-    }
-
-    double aim(const State& state, const Values& inverses, const Values& tail_inverses, Values& directions) const {
         double promise = 0.0;
         for (int split = 0; split < m_; ++split) {
             const int64_t at = int64_t{split} * w_;
             const double* slope = state.slope.data() + at;
-            double* direction = directions.data() + at;
+            double* direction = state.direction.data() + at;
             std::fill(direction, direction + w_, 0.0);
             for (int row = 0; row < lead_; ++row) {
-                const double* inverse = inverses.data() + split * square_ + int64_t{row} * lead_;
+                const double* inverse = state.inverse.data() + split * square_ + int64_t{row} * lead_;
                 for (int j = 0; j < lead_; ++j) direction[j] += inverse[j] * slope[row];
             }
-            const double* tail_inverse = tail_inverses.data() + int64_t{split} * (w_ - lead_);
+            const double* tail_inverse = state.tail_inverse.data() + int64_t{split} * (w_ - lead_);
             for (int j = lead_; j < w_; ++j) direction[j] = tail_inverse[j - lead_] * slope[j];
             for (int j = 0; j < w_; ++j) promise += 0.5 * slope[j] * direction[j];
         }
@@ -573,8 +543,7 @@ class Ascent {
 
     void propose(State& state, const Values& change, bool near) {
         const int64_t size = planes_ + sums_;
-        // What is combined are undamped steps: damping changes from one to the next.
-        Values point(state.hyperplanes), taken(state.free_direction), scale(size);
+        Values point(state.hyperplanes), taken(state.direction), scale(size);
         point.insert(point.end(), state.statistics.begin(), state.statistics.end());
         taken.insert(taken.end(), change.begin(), change.end());
         if (!near) state.forget();
@@ -586,7 +555,7 @@ class Ascent {
             state.extrapolated = std::all_of(target.begin(), target.end(), [](double x) { return std::isfinite(x); });
         if (state.extrapolated) state.extrapolated = leaves_.are_possible(target.data() + planes_, L_);
         if (!state.extrapolated)
-            for (int64_t j = 0; j < size; ++j) target[j] = point[j] + (j < planes_ ? state.direction[j] : taken[j]);
+            for (int64_t j = 0; j < size; ++j) target[j] = point[j] + taken[j];
         std::copy(target.begin(), target.begin() + planes_, state.trial_hyperplanes.begin());
         std::copy(target.begin() + planes_, target.end(), state.trial_statistics.begin());
     }
@@ -642,7 +611,7 @@ class Ascent {
     const int64_t* children_;
     int c_, m_, w_, lead_, packed_, L_, k_;
     int64_t planes_, sums_, square_, pairs_;
-    bool fixed_, eager_;
+    bool fixed_;
     int threads_;
     int64_t fewest_gates_;
     std::vector<State> states_;
@@ -656,7 +625,7 @@ class Ascent {
 // Information is that of the informants, a sample of the rows or all of them.
 inline void ascend(const Table& table, const Table& informants, double rows_per_informant, In<int64_t, 2> children, Out<3> hyperplanes, Out<2> precisions,
                    Out<3> statistics, std::optional<In<double, 1>> dirichlet, nb::object family, bool fixed, bool sparse,
-                   bool eager, double tolerance, int rounds, int max_passes, double least, int threads, int64_t fewest_gates,
+                   double tolerance, int rounds, int max_passes, double least, int threads, int64_t fewest_gates,
                    Out<1> log_evidence, Out<2> prices) {
     const int c = static_cast<int>(hyperplanes.shape(0)), m = static_cast<int>(hyperplanes.shape(1));
     const int k = table.n_statistics();
@@ -676,8 +645,7 @@ inline void ascend(const Table& table, const Table& informants, double rows_per_
     require(!sparse || table.lead() == table.width(), "only trees on all columns can be sparse");
     require(informants.width() == table.width() && informants.n_statistics() == k, "informants are of another kind");
     Ascent ascent(table, informants, rows_per_informant, leaves, children.data(), c, m, hyperplanes.data(), precisions.data(), statistics.data(),
-                  log_evidence.data(), prices.data(), fixed, sparse, eager,
-                  threads, fewest_gates);
+                  log_evidence.data(), prices.data(), fixed, sparse, threads, fewest_gates);
     ascent.run({tolerance, rounds, max_passes, least});
 }
 
