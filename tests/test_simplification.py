@@ -144,6 +144,9 @@ def test_features_that_matter_are_found_among_many():
     assert set(np.flatnonzero(simpler.estimator.feature_importances_)) == {7, 200}
     before, after = (log_loss(y[350:], model.predict_proba(X[350:])) for model in (clf, simpler.estimator))
     assert after < before / 4
+    again = simplify(simpler.estimator, X[:350], y[:350])
+    assert again.steps[0].log_evidence == pytest.approx(simpler.steps[-1].log_evidence, abs=1e-6)
+    assert again.steps[-1].n_features == (2,)
 
 
 def test_breast_cancer_needs_few_features():

@@ -486,19 +486,14 @@ def explain_rows(
         moves = _moves(model, membership[:, row], design[:, row : row + 1])
         order = np.argsort(-np.round(reach[:, row] * moves, 12), kind="stable")
         uncertainty = {name: float(getattr(parts, name)[row]) for name in ("total", "aleatoric", "leaf", "routing")}
+        wish = _Wish(means[row], uncertainty["total"], target, is_free, is_whole, is_single)
         out.append(
             RowExplanation(
                 _by_target(model, means[row]),
                 tuple(membership[:, row].tolist()),
                 tuple(decisions[split] for split in order),
                 uncertainty,
-                _flip(
-                    model,
-                    np.asarray(cells[row], dtype=np.float64),
-                    _Wish(means[row], uncertainty["total"], target, is_free, is_whole, is_single),
-                )
-                if flips
-                else None,
+                _flip(model, np.asarray(cells[row], dtype=np.float64), wish) if flips else None,
             )
         )
     return tuple(out)

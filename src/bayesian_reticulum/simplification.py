@@ -258,7 +258,7 @@ def simplify(
             SimplificationStep(
                 what,
                 now.tree.n_splits,
-                tuple((model.schema.by_feature(now.tree.hyperplanes[:, 1:] != 0) > 0).sum(axis=1).tolist()),
+                _n_features(model.schema, now.tree),
                 now.log_evidence,
                 before.log_evidence - now.log_evidence if before else 0.0,
                 loss,
@@ -281,10 +281,16 @@ def simplify(
 def _as_fitted(rows: Any, model: Reticulum) -> State:
     """The tree of a model and its log evidence on some rows, measured as in fit."""
     start = State(model.tree, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True)
+    tree = model.tree
     if rows.n_features <= MOST_INFORMED or rows.family.uses_design:
         return settled(rows, start, tolerance=_CONVERGED)
+    columns = _columns_of(tree)
+    few = rows.restricted(columns) if len(columns) <= MOST_INFORMED else None
+    if few is not None:
+        # A tree that has been simplified before.
+        found = settled(few, replace(start, tree=_extracted(tree, columns)), tolerance=_CONVERGED)
+        return replace(found, tree=tree)
     turned, basis = rows.narrowed(INFORMED)
-    tree = model.tree
     along = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis])
     there = replace(start, tree=Tree(along, tree.shape, tree.ids), sparse=False)
     found = settled(turned, there, tolerance=_CONVERGED)
@@ -399,7 +405,7 @@ def _changes(problem: _Problem, start: State, tolerance: float, max_features: in
         loss = start.log_evidence - (rival.log_evidence - problem.price_of_choice(rival.tree))
         return bool(loss <= _BY_CHANCE * problem.rows.weight + tolerance)
 
-    most = int((problem.schema.by_feature(start.tree.hyperplanes[:, 1:] != 0) > 0).sum(axis=1).max(initial=0))
+    most = max(_n_features(problem.schema, start.tree), default=0)
     for rivals in _sparser(problem, start, max_features, most):
         rivals = [rival for rival in rivals if is_honest(rival[1])]
         best = max([best, *(rival.log_evidence for _, rival in rivals)])
@@ -408,7 +414,7 @@ def _changes(problem: _Problem, start: State, tolerance: float, max_features: in
             what, state = min(rivals, key=lambda rival: (problem.n_numbers(rival[1].tree), -rival[1].log_evidence))
             yield what, state
             break
-    if state is start and most > max_features:
+    if state is start and (most > max_features or problem.lacks_columns):
         # One feature less would not make it simple.
         return
     while state.tree.n_splits:
@@ -448,6 +454,16 @@ def _sparser(problem: _Problem, start: State, max_features: int, most: int) -> I
         size = int(np.ceil(_WIDENING * size))
 
 
+def _n_features(schema: Schema, tree: Tree) -> tuple[int, ...]:
+    """How many features each split of a tree on all columns looks at."""
+    return tuple((schema.by_feature(tree.hyperplanes[:, 1:] != 0) > 0).sum(axis=1).tolist())
+
+
+def _columns_of(tree: Tree) -> Integers:
+    """Columns that any split looks at."""
+    return np.flatnonzero((tree.hyperplanes[:, 1:] != 0).any(axis=0))
+
+
 def _embedded(tree: Tree, columns: Integers, n_columns: int) -> Tree:
     """A tree on some columns as one on all, which has no slopes for the others."""
     hyperplanes = np.zeros((tree.n_splits, n_columns + 1))
@@ -466,7 +482,7 @@ def _refitted(rows: Any, state: State) -> State:
     if not tree.n_splits:
         return settled(rows, state)
     # Columns that no split looks at would be summed over for nothing.
-    columns = np.flatnonzero((tree.hyperplanes[:, 1:] != 0).any(axis=0))
+    columns = _columns_of(tree)
     few = rows.restricted(columns) if len(columns) < _FEW_COLUMNS * tree.n_features else None
     if few is None:
         found = climbed(rows, tree, state.precisions, state.statistics, effort)
