@@ -30,6 +30,25 @@ def test_probabilities_are_shares_of_counts_with_pseudo_counts():
     np.testing.assert_allclose(family.probabilities(np.array([3.0, 0.0, 1.0])), [4 / 8, 1 / 8, 3 / 8], rtol=1e-14)
 
 
+@given(seed=seeds, n_leaves=st.integers(1, 8), k=st.integers(2, 8), concentration=st.floats(0.01, 5.0))
+def test_a_tuned_prior_has_the_highest_evidence_of_all_halvings_each_half_as_likely(seed, n_leaves, k, concentration):
+    rng = np.random.default_rng(seed)
+    statistics = rng.gamma(concentration, 20.0, size=(n_leaves, k))
+    tuned = DirichletCategorical((0.5,) * k, is_tuned=True).tuned(statistics)
+    values = {}
+    for halving in range(7):
+        rival = DirichletCategorical((0.5 / 2**halving,) * k, is_tuned=True)
+        values[rival] = rival.log_evidence(statistics).sum() - halving * np.log(2)
+    assert values[tuned] == pytest.approx(max(values.values()), abs=1e-5)
+    assert tuned.tuned(statistics) is tuned
+
+
+def test_a_prior_that_was_given_is_not_tuned():
+    family = DirichletCategorical((0.5, 0.5, 0.5))
+    assert family.tuned(np.diag([50.0, 60.0, 70.0])) is family
+    assert replace(family, is_tuned=True).tuned(np.diag([50.0, 60.0, 70.0])).prior < family.prior
+
+
 def test_a_constant_leaf_is_the_textbook_posterior():
     # Two targets, -1 and 2, under Normal(offset, variance) with offset ~ Normal(0, variance / 0.5) and variance ~
     # InverseGamma(2, 1): posterior precision 2.5, mean 0.4, shape 3 and rate 1 + (5 - 0.4) / 2.

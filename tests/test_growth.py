@@ -20,7 +20,7 @@ CLOSING = ("kept", "rejected")
 def make_rows(X, y, weights=None):
     weights = np.ones(len(X)) if weights is None else weights
     schema = Schema.from_columns(X, weights, tuple(f"x{j}" for j in range(X.shape[1])))
-    family = DirichletCategorical((0.5,) * (int(y.max()) + 1))
+    family = DirichletCategorical((0.5,) * (int(y.max()) + 1), is_tuned=y.max() > 1)
     rows = NumpyRows(X, y, family, weights, schema)
     return rows.narrowed(1000)[0] if X.shape[1] > len(X) else rows
 
@@ -44,10 +44,18 @@ def three_classes(n, seed):
     return X, y
 
 
+def pure_classes(n, seed):
+    """Seven classes along one feature, hardly any row of which lies among those of another."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 7
+    return np.column_stack([4.0 * y + rng.normal(size=n), rng.normal(size=n)]), y
+
+
 GROWN = {
     "ripley": lambda: grow(*make_ripley(250, random_state=0)[:2]),
     "cross": lambda: grow(*make_cross(400, random_state=0)[:2]),
     "three classes": lambda: grow(*three_classes(200, 0), patience=3),
+    "pure classes": lambda: grow(*pure_classes(300, 0), patience=3),
     "two restless rows": lambda: grow(np.array([[0.0], [1.0]]), np.array([0, 1])),
 }
 
@@ -98,6 +106,9 @@ def test_every_attempt_is_closed_once_by_its_last_event(grown):
     assert sorted(set(attempts)) == list(range(1, max(attempts, default=0) + 1))
     for attempt in set(attempts):
         phases = [event.phase for event in inner if event.attempt == attempt]
+        if phases[-1] == "tuned":
+            assert phases.pop(-2) == "kept"
+            phases[-1] = "kept"
         assert phases[-1] in CLOSING
         assert not set(phases[:-1]) & set(CLOSING)
         if len(phases) > 1:
@@ -131,6 +142,9 @@ def test_every_kept_attempt_raises_the_log_evidence_by_more_than_a_tenth_of_a_na
             (kept,) = (candidate for candidate in event.candidates if candidate.kept)
             assert kept.gain == pytest.approx(event.log_evidence - incumbent.log_evidence)
             incumbent = event
+        elif event.phase == "tuned":
+            assert event.log_evidence > incumbent.log_evidence
+            incumbent = event
         elif event.phase == "rejected":
             assert event.tree is incumbent.tree
             assert event.log_evidence == incumbent.log_evidence
@@ -138,17 +152,30 @@ def test_every_kept_attempt_raises_the_log_evidence_by_more_than_a_tenth_of_a_na
 
 def test_polishing_keeps_the_log_evidence_and_the_ids(grown):
     _, events, state, _ = grown
-    last = [event for event in events if event.phase in ("start", *CLOSING)][-1]
+    last = [event for event in events if event.phase in ("start", "tuned", *CLOSING)][-1]
     assert state.log_evidence >= last.log_evidence - 1e-4
     np.testing.assert_array_equal(state.tree.ids, last.tree.ids)
 
 
 def test_the_final_state_is_what_evaluating_its_tree_gives(grown):
     rows, _, state, _ = grown
-    again = evaluated(rows, state.tree, state.precisions, tolerance=1e-11)
+    again = evaluated(rows.believing(state.family), state.tree, state.precisions, tolerance=1e-11)
     assert again.log_evidence == pytest.approx(state.log_evidence, abs=1e-6)
     np.testing.assert_allclose(again.statistics, state.statistics, atol=1e-4)
     np.testing.assert_allclose(again.prices, state.prices, atol=1e-5)
+
+
+def test_the_prior_of_the_leaves_is_set_by_growth_where_there_are_more_than_two_classes(grown):
+    rows, events, state, _ = grown
+    is_tuned = "tuned" in [event.phase for event in events]
+    assert is_tuned == (state.family.prior < rows.family.prior)
+    assert is_tuned or rows.family.n_statistics == 2 or state.family.tuned(state.statistics) is state.family
+
+
+def test_the_prior_of_pure_leaves_of_many_classes_is_small():
+    _, _, state, _ = GROWN["pure classes"]()
+    assert state.tree.n_splits == 6
+    assert max(state.family.prior) < 0.05
 
 
 def test_the_largest_slope_of_every_split_is_positive(grown):

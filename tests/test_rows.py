@@ -383,6 +383,30 @@ def test_a_branch_seen_from_its_leaf_has_the_sums_it_has_in_the_whole_tree(probl
 
 
 @few
+@given(problem=problems(min_splits=1, max_splits=4), data=st.data())
+def test_views_of_rows_that_believe_another_prior_are_those_of_rows_that_did_from_the_start(problem, data):
+    if not isinstance(problem.family, DirichletCategorical):
+        return
+    tree, S = (problem.hyperplanes[0], problem.shape), problem.statistics[0]
+    leaf = data.draw(st.integers(0, problem.shape.n_splits))
+    other = DirichletCategorical((0.1,) * problem.family.n_statistics)
+    fresh = problem.rows.believing(other)
+    at = fresh.pass_(problem.hyperplanes, problem.shape, problem.statistics, information=True)
+    problem.pass_()
+    late = problem.rows.believing(other)
+    again = late.pass_(problem.hyperplanes, problem.shape, problem.statistics, information=True)
+    for name in ("log_normalizer", "statistics", "gradient", "observed", "complete"):
+        np.testing.assert_array_equal(getattr(at, name), getattr(again, name), err_msg=name)
+    seen = problem.rows.within(*tree, S, leaf)
+    seen.moments(S[leaf])
+    of_view = seen.believing(other)
+    assert of_view.n_rows == seen.n_rows
+    assert of_view.weight == seen.weight
+    for one, two in zip(of_view.moments(S[leaf]), seen.moments(S[leaf]), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@few
 @given(problem=problems(n=st.integers(20, 40), min_splits=1), data=st.data())
 def test_rows_left_out_of_a_view_hardly_matter(problem, data):
     leaf = data.draw(st.integers(0, problem.shape.n_splits))

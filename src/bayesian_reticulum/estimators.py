@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from . import paper, tables
 from .distributions import ClassDistribution, Mixture, generator
-from .families import DirichletCategorical, Family, NormalLinear, missing_members
+from .families import JEFFREYS, DirichletCategorical, Family, NormalLinear, missing_members
 from .growth import Policy, iterate_growth
 from .history import GrowthEvent, History, StoppingReason
 from .model import GREY_ZONE, Reticulum
@@ -40,7 +40,6 @@ from .tables import Levels, Numbers
 from .tree import Floats, Integers, Tree, with_canonical_signs
 from .uncertainty import Uncertainty
 
-_DEFAULT_PSEUDO_COUNT = 0.5
 # What tables of numbers have to be, for scikit-learn's checks.
 _WITH_GAPS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
 # Tables narrower than this are not worth narrowing, and in longer ones different rows are not counted.
@@ -441,7 +440,7 @@ class _Adaptive(_Estimator):
                 best = grown
         if best is None:
             return None
-        state = best.state
+        state, rows = best.state, rows.believing(best.state.family)
 
         def widened(tree: Tree) -> Tree:
             if basis is None:
@@ -472,7 +471,8 @@ class ReticulumClassifier(_Classifier, _Adaptive):
     ----------
     prior : "auto", float or array-like of shape (n_classes,), default="auto"
         Pseudo-counts of the Dirichlet prior of a leaf: one for all classes, or one for each in the order of
-        `classes_`. "auto" is 0.5 for each (Jeffreys' prior).
+        `classes_`. "auto" is 0.5 for each (Jeffreys' prior). With more than two classes, of which a leaf mostly knows
+        but a few, it is that or less, by the log evidence of the tree: ``model_.family.prior`` has what it came to.
     class_weight : dict, "balanced" or None, default=None
         Weight of the rows of each class, times their `sample_weight`. "balanced" makes all classes weigh the same. Rare
         classes need no such weights: probabilities are then those of a world with other frequencies.
@@ -580,7 +580,10 @@ class ReticulumClassifier(_Classifier, _Adaptive):
         return codes, codes, self._weighted_classes(self.classes_, codes, weights)
 
     def _grow(self, table: _Table) -> tuple[Reticulum, History]:
-        grown = self._grown(table)
+        assert isinstance(table.family, DirichletCategorical)
+        # Two classes are found in most leaves: there is little to tell from those that are absent.
+        is_tuned = isinstance(self.prior, str) and len(self.classes_) > 2
+        grown = self._grown(table._replace(family=replace(table.family, is_tuned=is_tuned)))
         assert grown is not None
         return grown
 
@@ -966,7 +969,7 @@ def _checked_prior(given: Any, classes: np.ndarray) -> tuple[float, ...]:
     if isinstance(given, str):
         if given != "auto":
             raise ValueError(f"prior = {given!r} is not understood. {way_out}")
-        return (_DEFAULT_PSEUDO_COUNT,) * len(classes)
+        return (JEFFREYS,) * len(classes)
     try:
         prior = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

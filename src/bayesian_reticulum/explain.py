@@ -516,7 +516,7 @@ def evidence_ledger(estimator: Any) -> Ledger:
     fitted_model(estimator)
     entries: list[LedgerEntry] = []
     for event in estimator.history_:
-        if event.phase in ("start", "kept", "rejected", "polished", "simplified"):
+        if event.phase in ("start", "kept", "rejected", "tuned", "polished", "simplified"):
             before = entries[-1].log_evidence if entries else event.log_evidence
             entries.append(
                 LedgerEntry(

@@ -24,6 +24,9 @@ _LOG_2PI = float(np.log(2 * np.pi))
 # Slope precisions that a leaf believes in less than this do not show in its predictions.
 _NEGLIGIBLE_WEIGHT = 1e-12
 _NAMED_CLASSES = 4
+# Pseudo-counts of Jeffreys' prior for classes, and how often these may be halved for leaves that are purer.
+JEFFREYS = 0.5
+_MOST_HALVINGS = 6
 
 Spread = Callable[[Floats], Floats]
 
@@ -133,6 +136,15 @@ class CodedFamily(Protocol):
         ...
 
 
+@runtime_checkable
+class TunedFamily(Protocol):
+    """A family whose prior is set by the evidence of the leaves of a tree."""
+
+    def tuned(self, statistics: Floats) -> Family:
+        """The family with the prior that leaves (leaves, k) tell; itself if that is the prior it has."""
+        ...
+
+
 def missing_members(family: Any) -> list[str]:
     """Names of what an object lacks to be a family."""
     wanted = {*vars(Family), *(vars(LinearFamily) if getattr(family, "uses_design", False) else ())}
@@ -151,6 +163,9 @@ class DirichletCategorical:
     ----------
     prior : tuple of float
         Pseudo-counts, one for each class.
+    is_tuned : bool, default=False
+        Whether a tree sets them by the evidence of its leaves: 0.5 for each class, or half of that, or a quarter, and
+        so on.
 
     Examples
     --------
@@ -164,6 +179,7 @@ class DirichletCategorical:
     """
 
     prior: tuple[float, ...]
+    is_tuned: bool = False
 
     @property
     def uses_design(self) -> bool:
@@ -187,6 +203,16 @@ class DirichletCategorical:
         """ln B(prior + S) - ln B(prior): the paper's c of each leaf."""
         prior = np.asarray(self.prior)
         return _log_beta(prior + statistics) - _log_beta(prior)
+
+    def tuned(self, statistics: Floats) -> DirichletCategorical:
+        """The family with the pseudo-counts of highest evidence in leaves (leaves, k), each halving half as likely."""
+        if not self.is_tuned:
+            return self
+        halvings = np.arange(_MOST_HALVINGS + 1)
+        rivals = [replace(self, prior=(JEFFREYS * 0.5**halving,) * len(self.prior)) for halving in halvings.tolist()]
+        values = np.array([rival.log_evidence(statistics).sum() for rival in rivals]) - np.log(2.0) * halvings
+        best = rivals[int(np.argmax(np.round(values, 6)))]
+        return self if best == self else best
 
     def expected_parameters(self, statistics: Floats) -> Floats:
         """E_q[log of the class probabilities]."""

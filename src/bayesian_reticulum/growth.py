@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .history import OUTRUN, Candidate, GrowthEvent, Phase, StoppingReason
+from .families import TunedFamily
+from .history import OUTRUN, Candidate, GrowthEvent, StoppingReason
 from .objective import (
     Effort,
     Stack,
@@ -189,6 +190,7 @@ def iterate_growth(
     next_id = 0
     for level, part in enumerate(_samples(rows)):
         is_sample = part is not rows
+        part = part.believing(incumbent.family)
         patience = min(policy.patience, _SAMPLE_PATIENCE) if is_sample else policy.patience
         # The first of them is grown leaf by leaf; what is found there is soon expanded on more rows.
         expanding = level > 0
@@ -222,17 +224,30 @@ def iterate_growth(
                 tried[site.place] = attempt
             attempt += 1
             yield from (replace(event, attempt=attempt) for event in events)
-            without_gain += 1
-            if challenger is not None:
-                incumbent, without_gain = challenger, 0
-                part = part.arranged(incumbent.tree.hyperplanes, incumbent.tree.shape)
-            phase: Phase = "rejected" if challenger is None else "kept"
-            yield GrowthEvent(attempt, phase, split_id, incumbent.tree, incumbent.log_evidence, candidates)
+            if challenger is None:
+                without_gain += 1
+                yield GrowthEvent(attempt, "rejected", split_id, incumbent.tree, incumbent.log_evidence, candidates)
+                continue
+            without_gain = 0
+            yield GrowthEvent(attempt, "kept", split_id, challenger.tree, challenger.log_evidence, candidates)
+            part, incumbent = _tuned(part, challenger)
+            if incumbent is not challenger:
+                yield GrowthEvent(attempt, "tuned", None, incumbent.tree, incumbent.log_evidence)
+            part = part.arranged(incumbent.tree.hyperplanes, incumbent.tree.shape)
     if reason == "no_gain":
         reason = _limit_reached(part, incumbent, policy)
     polished = polish(part, incumbent)
     yield GrowthEvent(attempt, "polished", None, polished.tree, polished.log_evidence)
     return polished, reason
+
+
+def _tuned(rows: Rows, state: State) -> tuple[Rows, State]:
+    """The rows with leaves whose prior is the one that this tree tells, and the tree, fitted to it."""
+    family = rows.family.tuned(state.statistics) if isinstance(rows.family, TunedFamily) else rows.family
+    if family is rows.family:
+        return rows, state
+    rows = rows.believing(family)
+    return rows, climbed(rows, state.tree, state.precisions, state.statistics, effort_for(rows, GLOBAL))
 
 
 def _is_too_large_for_single_leaves(rows: Rows) -> bool:

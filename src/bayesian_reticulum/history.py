@@ -8,7 +8,7 @@ from typing import Literal, overload
 
 from .tree import Tree
 
-Phase = Literal["start", "proposed", "local", "global", "pruned", "kept", "rejected", "polished", "simplified"]
+Phase = Literal["start", "proposed", "local", "global", "pruned", "kept", "rejected", "tuned", "polished", "simplified"]
 StoppingReason = Literal["no_gain", "max_attempts", "max_splits", "max_depth"]
 # Why a candidate was not tried in the whole tree.
 OUTRUN = "another of its kind was ahead"
@@ -52,8 +52,9 @@ class GrowthEvent:
         "start" is the tree that growth starts from: a leaf and, of many rows, what was found on a sample of them,
         fitted to more. Log evidence before and after is that of different rows then. "proposed", "local", "global" and
         "pruned" show the best candidate of an attempt on its way; "kept" or "rejected" closes the attempt with the tree
-        that growth goes on with. "polished" is the tree that is kept at the end, converged as far as the method
-        converges, with the signs of its splits made canonical. "simplified" are the steps of `simplify`.
+        that growth goes on with, or that becomes "tuned", with the prior of its leaves set anew. "polished" is the tree
+        that is kept at the end, converged as far as the method converges, with the signs of its splits made canonical.
+        "simplified" are the steps of `simplify`.
     split_id : int or None
         The split that the attempt is about; None for a round, which is about all leaves.
     tree : Tree

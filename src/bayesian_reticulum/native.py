@@ -162,6 +162,14 @@ class NativeRows(NumpyRows):
             self._n * self._width * 8 <= KEPT_BYTES,
         )
 
+    def believing(self, family: Family) -> Self:
+        rows = super().believing(family)
+        if self._is_coded and rows._is_coded and family.n_statistics == self.family.n_statistics:
+            # What was made of the rows does not depend on the prior.
+            made = vars(self).keys() & {"_layout", "_table", "_informants"}
+            vars(rows).update((name, vars(self)[name]) for name in made)
+        return rows
+
     def _threads_for(self, gates_per_row: int) -> int:
         return self._threads if self._n * gates_per_row >= _FEWEST_GATES else 1
 

@@ -482,6 +482,8 @@ class State:
     ----------
     tree : Tree
         In the units of the schema.
+    family : Family
+        What its leaves are.
     precisions : ndarray of shape (m,)
     statistics : ndarray of shape (leaves, k)
     log_evidence : float
@@ -491,6 +493,7 @@ class State:
     """
 
     tree: Tree
+    family: Family
     precisions: Floats
     statistics: Floats
     log_evidence: float
@@ -504,28 +507,29 @@ class State:
     __setstate__ = refreeze
 
 
-def _alone(tree: Tree, stack: Stack, sparse: bool = False) -> State:
+def _alone(rows: Rows, tree: Tree, stack: Stack, sparse: bool) -> State:
     """State of a tree that is a stack by itself."""
-    return State(tree, stack.precisions[0], stack.statistics[0], float(stack.log_evidence[0]), stack.prices[0], sparse)
+    log_evidence = float(stack.log_evidence[0])
+    return State(tree, rows.family, stack.precisions[0], stack.statistics[0], log_evidence, stack.prices[0], sparse)
 
 
 def evaluated(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-5, sparse: bool = False) -> State:
     """State of a tree as it is, responsibilities converged from responsibility = membership."""
     start = tree.hyperplanes[None], precisions[None]
-    return _alone(tree, settle(rows, tree.shape, *start, tolerance=tolerance, sparse=sparse), sparse)
+    return _alone(rows, tree, settle(rows, tree.shape, *start, tolerance=tolerance, sparse=sparse), sparse)
 
 
 def climbed(rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort) -> State:
     """State of a tree after an ascent of all its splits, judged by the responsibilities that it ended with."""
     stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], effort)
-    return _alone(Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack, effort.sparse)
+    return _alone(rows, Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack, effort.sparse)
 
 
 def settled(rows: Rows, state: State, tolerance: float = 1e-5, exact: bool = True) -> State:
     """State of a tree as it is, responsibilities converged from those that it has."""
     start = state.tree.hyperplanes[None], state.precisions[None], state.statistics[None]
     stack = settle(rows, state.tree.shape, *start, tolerance=tolerance, exact=exact, sparse=state.sparse)
-    return _alone(state.tree, stack, state.sparse)
+    return _alone(rows, state.tree, stack, state.sparse)
 
 
 def fitted(

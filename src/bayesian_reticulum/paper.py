@@ -75,7 +75,7 @@ def construct(
     for attempt in range(1, settings.max_attempts + 1):
         leaf = choose_leaf(rows.family, statistics, tree.shape, settings.max_depth, rng)
         if leaf is None:
-            return _state(tree, statistics, value), _why_no_leaf(rows.family, statistics)
+            return _state(rows.family, tree, statistics, value), _why_no_leaf(rows.family, statistics)
         before, split_id = value, attempt - 1
         values = []
         extended = tree
@@ -91,7 +91,7 @@ def construct(
         reason = "its children beat it by more than the pruning factor asks" if kept else "pruned"
         candidate = Candidate("random", values[1] - before, value - before, kept, reason)
         yield GrowthEvent(attempt, "kept" if kept else "rejected", split_id, tree, value, (candidate,))
-    return _state(tree, statistics, value), "max_attempts"
+    return _state(rows.family, tree, statistics, value), "max_attempts"
 
 
 def _extended(
@@ -199,10 +199,10 @@ def _bound(family: Family, statistics: Floats) -> float:
     return float(family.log_evidence(statistics).sum())
 
 
-def _state(tree: Tree, statistics: Floats, value: float) -> State:
+def _state(family: Family, tree: Tree, statistics: Floats, value: float) -> State:
     """The published method has no prior on hyperplanes and asks no price for them."""
     nothing = np.zeros(tree.n_splits)
-    return State(tree, nothing, statistics, value, nothing)
+    return State(tree, family, nothing, statistics, value, nothing)
 
 
 def _why_no_leaf(family: Family, statistics: Floats) -> StoppingReason:

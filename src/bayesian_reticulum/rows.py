@@ -267,6 +267,10 @@ class Rows(Protocol):
         """
         ...
 
+    def believing(self, family: Family) -> Rows:
+        """The same rows with leaves of another family."""
+        ...
+
     def arranged(self, hyperplanes: Floats, shape: Shape) -> Rows:
         """The same rows, in an order in which neighbours go the same way down a tree if that makes passes faster."""
         ...
@@ -708,7 +712,9 @@ class NumpyRows:
 
     def believing(self, family: Family) -> Self:
         """The same rows with leaves of another family."""
-        return self._like(family=family)
+        if family is self.family:
+            return self
+        return self._like(family=family, _chosen=self._chosen, _log_reach=self._log_reach, _log_other=self._log_other)
 
     def narrowed(self, n_informed: int) -> tuple[Self, Floats]:
         """Rows along their principal axes, for wide tables, and the way back.

@@ -280,7 +280,9 @@ def simplify(
 
 def _as_fitted(rows: Any, model: Reticulum) -> State:
     """The tree of a model and its log evidence on some rows, measured as in fit."""
-    start = State(model.tree, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True)
+    start = State(
+        model.tree, model.family, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True
+    )
     tree = model.tree
     if rows.n_features <= MOST_INFORMED or rows.family.uses_design:
         return settled(rows, start, tolerance=_CONVERGED)
