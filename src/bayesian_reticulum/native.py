@@ -33,8 +33,8 @@ _FEWEST_ARRANGED = 1 << 15
 _FEWEST_SPLITS_ARRANGED = 8
 # Cells and memberships that are held at once for that.
 _ARRANGED_FLOATS = 1 << 20
-# Below this many gates a second thread costs more than it saves.
-_FEWEST_GATES = 1 << 17
+# Below this many gates a second thread costs more than it saves: one that has to be started, and one that is there.
+_FEWEST_GATES, _FEWEST_GATES_OF_CLIMB = 1 << 17, 1 << 14
 
 
 def is_available() -> bool:
@@ -329,7 +329,7 @@ class NativeRows(NumpyRows):
             max_passes,
             least,
             self._threads,
-            _FEWEST_GATES,
+            _FEWEST_GATES_OF_CLIMB,
             log_evidence,
             prices,
         )

@@ -132,7 +132,7 @@ class Ascent {
         : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()),
           lead_(table.lead()), packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()),
           planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_),
-          pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed), threads_(threads), fewest_gates_(fewest_gates),
+          pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed), threads_(threads), crew_(threads), fewest_gates_(fewest_gates),
           best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
           best_log_evidence_(log_evidence), best_prices_(prices) {
         for (int t = 0; t < c; ++t) {
@@ -286,9 +286,9 @@ class Ascent {
                 if (row == hidden || column == hidden) observed_[at + column - row] = complete_[at + column - row] = 0.0;
     }
 
-    void add_pass(const Table& table, const Trees& stack, const Sums& sums) const {
+    void add_pass(const Table& table, const Trees& stack, const Sums& sums) {
         const int64_t gates = table.n_rows() * stack.c * m_ * (sums.observed ? w_ : 1);
-        table.add_pass(stack, expected_.data(), gates >= fewest_gates_ ? threads_ : 1, sums);
+        table.add_pass(stack, expected_.data(), gates >= fewest_gates_ && threads_ > 1 ? &crew_ : nullptr, sums);
     }
 
     // Penalised bound of the i-th tree of the last pass.
@@ -613,6 +613,7 @@ class Ascent {
     int64_t planes_, sums_, square_, pairs_;
     bool fixed_;
     int threads_;
+    Crew crew_;
     int64_t fewest_gates_;
     std::vector<State> states_;
     double *best_hyperplanes_, *best_precisions_, *best_statistics_, *best_log_evidence_, *best_prices_;

@@ -6,11 +6,13 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -36,6 +38,8 @@ using Cells = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 constexpr int64_t kBlockFloats = int64_t{1} << 16;
 // Rows that one thread works on before it adds up what it has. Fixed, so that sums do not depend on threads.
 constexpr int64_t kChunkRows = 2048;
+// How often a thread looks for what it waits for before it goes to sleep: some hundredths of a millisecond.
+constexpr int kMoments = 2000;
 // Numbers in the inverses that are kept while gaps are filled.
 constexpr int64_t kHeldFloats = int64_t{1} << 18;
 
@@ -332,11 +336,93 @@ struct Gaps {
     }
 };
 
-// Works through chunks with threads; `add` is called for one chunk at a time, in order.
+// Waits for a moment, then for longer: what comes at once is seen sooner than a sleeping thread can be woken.
+template <typename Condition>
+bool comes_at_once(Condition condition) {
+    for (int turn = 0; turn < kMoments; ++turn) {
+        if (condition()) return true;
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#else
+        std::this_thread::yield();
+#endif
+    }
+    return condition();
+}
+
+// Threads that help with one piece of work after another: to start them takes as long as a pass over few rows.
+class Crew {
+  public:
+    explicit Crew(int threads) : wanted_(threads) {}
+    Crew(const Crew&) = delete;
+    Crew& operator=(const Crew&) = delete;
+
+    ~Crew() {
+        call(nullptr);
+        for (auto& helper : helpers_) helper.join();
+    }
+
+    // Calls `work`, which must not throw, in all threads and in this one, and returns when all have.
+    void run(const std::function<void()>& work) {
+        gather();
+        busy_.store(static_cast<int>(helpers_.size()), std::memory_order_relaxed);
+        call(&work);
+        work();
+        const auto are_done = [&] { return busy_.load(std::memory_order_acquire) == 0; };
+        if (comes_at_once(are_done)) return;
+        std::unique_lock<std::mutex> lock(mutex_);
+        done_.wait(lock, are_done);
+    }
+
+  private:
+    void gather() {
+        try {
+            while (static_cast<int>(helpers_.size()) + 1 < wanted_)
+                helpers_.emplace_back([this, seen = calls_.load()] { help(seen); });
+        } catch (...) {
+            // No more threads to be had: those that started, and this one, do the work.
+            wanted_ = static_cast<int>(helpers_.size()) + 1;
+        }
+    }
+
+    void call(const std::function<void()>* work) {
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            work_ = work;
+            calls_.fetch_add(1, std::memory_order_release);
+        }
+        called_.notify_all();
+    }
+
+    void help(uint64_t seen) {
+        const auto is_called = [&] { return calls_.load(std::memory_order_acquire) != seen; };
+        for (;; ++seen) {
+            if (!comes_at_once(is_called)) {
+                std::unique_lock<std::mutex> lock(mutex_);
+                called_.wait(lock, is_called);
+            }
+            if (!work_) return;
+            (*work_)();
+            if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+                std::lock_guard<std::mutex> lock(mutex_);
+                done_.notify_one();
+            }
+        }
+    }
+
+    int wanted_;
+    std::vector<std::thread> helpers_;
+    std::mutex mutex_;
+    std::condition_variable called_, done_;
+    const std::function<void()>* work_ = nullptr;
+    std::atomic<uint64_t> calls_{0};
+    std::atomic<int> busy_{0};
+};
+
+// Works through chunks with a crew, or alone without one; `add` is called for one chunk at a time, in order.
 template <typename Worker>
-void in_order(int64_t chunks, int threads, Worker make_worker) {
-    threads = static_cast<int>(std::min<int64_t>(std::max(threads, 1), chunks));
-    if (threads <= 1) {
+void in_order(int64_t chunks, Crew* crew, Worker make_worker) {
+    if (!crew || chunks <= 1) {
         auto worker = make_worker();
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
             worker.work(chunk);
@@ -346,41 +432,44 @@ void in_order(int64_t chunks, int threads, Worker make_worker) {
     }
     std::mutex mutex;
     std::condition_variable turn;
-    int64_t taken = 0, added = 0;
+    std::atomic<int64_t> taken{0}, added{0};
+    std::atomic<bool> has_failed{false};
     std::exception_ptr failure;
-    auto run = [&] {
+    crew->run([&] {
         try {
             auto worker = make_worker();
             for (;;) {
-                int64_t chunk;
+                const int64_t chunk = taken.fetch_add(1, std::memory_order_relaxed);
+                if (chunk >= chunks || has_failed) return;
+                worker.work(chunk);
+                const auto is_next = [&] { return added.load(std::memory_order_acquire) == chunk || has_failed; };
+                if (!comes_at_once(is_next)) {
+                    std::unique_lock<std::mutex> lock(mutex);
+                    turn.wait(lock, is_next);
+                }
+                if (has_failed) return;
+                worker.add(chunk);
                 {
                     std::lock_guard<std::mutex> lock(mutex);
-                    if (taken == chunks || failure) return;
-                    chunk = taken++;
+                    added.store(chunk + 1, std::memory_order_release);
                 }
-                worker.work(chunk);
-                std::unique_lock<std::mutex> lock(mutex);
-                turn.wait(lock, [&] { return added == chunk || failure; });
-                if (failure) return;
-                worker.add(chunk);
-                ++added;
                 turn.notify_all();
             }
         } catch (...) {
             std::lock_guard<std::mutex> lock(mutex);
             if (!failure) failure = std::current_exception();
+            has_failed = true;
             turn.notify_all();
         }
-    };
-    std::vector<std::thread> helpers;
-    try {
-        for (int t = 1; t < threads; ++t) helpers.emplace_back(run);
-    } catch (...) {
-        // No more threads to be had: those that started, and this one, do the work.
-    }
-    run();
-    for (auto& helper : helpers) helper.join();
+    });
     if (failure) std::rethrow_exception(failure);
+}
+
+// The same with threads that are started for it.
+template <typename Worker>
+void in_order(int64_t chunks, int threads, Worker make_worker) {
+    Crew crew(static_cast<int>(std::min<int64_t>(threads, chunks)));
+    in_order(chunks, threads > 1 ? &crew : nullptr, make_worker);
 }
 
 struct Part {
@@ -515,7 +604,9 @@ class Table {
     }
 
     // Adds to sums.
-    void add_pass(const Trees& given, const double* parameters, int threads, const Sums& to) const {
+    // With a number of threads, or with a crew; alone if that is null.
+    template <typename Threads>
+    void add_pass(const Trees& given, const double* parameters, Threads threads, const Sums& to) const {
         const Softened softened(*this, given);
         const Trees& trees = softened.trees;
         const Likelihoods likelihoods(*this, trees, parameters);
@@ -833,16 +924,23 @@ class Table {
         return plan;
     }
 
-    template <typename Work>
-    void run(int rows, int threads, const std::vector<std::pair<double*, int64_t>>& totals, Work work) const {
+    template <typename Threads, typename Work>
+    void run(int rows, Threads threads, const std::vector<std::pair<double*, int64_t>>& totals, Work work) const {
         const Plan plan = this->plan(rows);
         struct Worker {
             const Table& table;
             const Plan& plan;
             const std::vector<std::pair<double*, int64_t>>& totals;
             Work& work_on;
-            std::vector<double> own, scratch, tile;
+            std::vector<double> own, tile;
             std::vector<double*> sums;
+            // Memory that is handed back at once is as slow as none: pages have to be filled with zeros again.
+            std::vector<double>& scratch = spare();
+
+            static std::vector<double>& spare() {
+                thread_local std::vector<double> floats;
+                return floats;
+            }
 
             void work(int64_t chunk) {
                 std::fill(own.begin(), own.end(), 0.0);
@@ -856,7 +954,7 @@ class Table {
             }
         };
         in_order(static_cast<int64_t>(plan.chunks.size()) - 1, threads, [&] {
-            Worker worker{*this, plan, totals, work, {}, {}, {}, {}};
+            Worker worker{*this, plan, totals, work, {}, {}, {}};
             int64_t size = 0;
             for (const auto& total : totals) size += total.second;
             worker.own.resize(static_cast<size_t>(size));
