@@ -230,7 +230,7 @@ void descend(const Trees& trees, int tree, const Block& block, double negligible
             const Vec limited = smaller(larger(load(a + b), all(-kLargestExponent)), all(kLargestExponent));
             const Vec odds = exp(-limited);
             const Vec own = 1.0 / (1.0 + odds);
-            const Vec to_left = load(above + b) * own, to_right = to_left * odds;
+            const Vec to_left = load(above + b) * own, to_right = load(above + b) * (own * odds);
             store(g + b, own);
             store(left + b, to_left);
             store(right + b, to_right);
