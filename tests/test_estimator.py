@@ -406,6 +406,29 @@ def test_bad_limits_are_refused(name, value):
         ReticulumClassifier(**{name: value}).fit(X_GOOD, Y_GOOD)
 
 
+def test_the_prior_is_set_by_evidence_where_classes_are_many_and_none_was_given():
+    X, y = load_iris(return_X_y=True)
+    assert fit(X, y).model_.family.prior[0] < 0.1
+    assert fit(X, y, prior=0.5).model_.family.prior == (0.5,) * 3
+    assert fit(X[50:], y[50:]).model_.family.prior == (0.5,) * 2
+    noise = np.random.default_rng(0).normal(size=X.shape)
+    alone = fit(noise, y)
+    assert alone.n_splits_ == 0
+    assert alone.model_.family.prior == (0.5,) * 3
+
+
+def test_the_prior_does_not_depend_on_the_order_or_repetition_of_rows():
+    X, y = load_wine(return_X_y=True)
+    rng = np.random.default_rng(0)
+    order, weights = rng.permutation(len(X)), rng.integers(1, 4, len(X))
+    one, shuffled = fit(X, y), fit(X[order], y[order])
+    np.testing.assert_allclose(shuffled.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-7)
+    weighted = fit(X, y, sample_weight=weights)
+    repeated = fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.model_.family == repeated.model_.family
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=0, atol=1e-7)
+
+
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
