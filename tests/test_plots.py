@@ -400,6 +400,20 @@ def test_features_that_are_all_categories_have_no_surface():
         SurfaceDisplay.from_estimator(model)
 
 
+def test_a_tree_that_is_kept_and_then_tuned_is_one_step_of_growth():
+    X, y = load_wine(return_X_y=True)
+    model = ReticulumClassifier(random_state=0).fit(X, y)
+    tuned = [event for event in model.history_ if event.phase == "tuned"]
+    assert tuned
+    display = GrowthDisplay.from_estimator(model)
+    assert "tuned" not in display.phases
+    assert len(set(zip(display.attempts[:-1], display.phases[:-1], strict=True))) == len(display.phases) - 1
+    for event in tuned:
+        (place,) = np.flatnonzero((display.attempts == event.attempt) & (np.array(display.phases) == "kept"))
+        assert display.log_evidence[place] == event.log_evidence
+    plt.close("all")
+
+
 def test_growth_on_larger_samples_is_drawn_in_parts():
     phases = ("start", "start", "kept", "rejected", "start", "kept", "polished")
     log_evidence = np.array([-900.0, -90.0, -50.0, -50.0, -510.0, -500.0, -499.0])

@@ -75,11 +75,14 @@ class GrowthDisplay(Display):
         ax : matplotlib Axes, optional
         """
         ledger = evidence_ledger(estimator)
+        # A tree that is kept and then tuned is one step.
+        is_tuned = [entry.what == "tuned" for entry in (*ledger.entries[1:], ledger.entries[-1])]
+        entries = [entry for entry, tuned in zip(ledger.entries, is_tuned, strict=True) if not tuned]
         return cls(
-            np.array([entry.attempt for entry in ledger.entries]),
-            tuple(entry.what for entry in ledger.entries),
-            np.array([entry.log_evidence for entry in ledger.entries]),
-            np.array([entry.n_splits for entry in ledger.entries]),
+            np.array([entry.attempt for entry in entries]),
+            tuple("kept" if entry.what == "tuned" else entry.what for entry in entries),
+            np.array([entry.log_evidence for entry in entries]),
+            np.array([entry.n_splits for entry in entries]),
             ledger.stopping_reason,
         ).plot(ax=ax)
 
