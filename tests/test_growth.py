@@ -168,7 +168,14 @@ def test_the_prior_of_the_leaves_is_set_by_growth_where_there_are_more_than_two_
     rows, events, state, _ = grown
     is_tuned = "tuned" in [event.phase for event in events]
     assert is_tuned == (state.family.prior < rows.family.prior)
-    assert is_tuned or rows.family.n_statistics == 2 or state.family.tuned(state.statistics) is state.family
+    assert state.family.tuned(state.statistics) is state.family
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_prior_that_growth_ends_with_is_the_one_that_the_leaves_tell(seed):
+    _, _, state, _ = grow(*three_classes(120, seed), seed=seed, patience=2)
+    assert state.tree.n_splits
+    assert state.family.tuned(state.statistics) is state.family
 
 
 def test_the_prior_of_pure_leaves_of_many_classes_is_small():

@@ -1316,16 +1316,19 @@ def _watched(
             state, reason = end.value
             return _Grown(state, reason, events)
         events.append(event)
-        if event.phase not in ("kept", "rejected"):
+        if event.phase not in ("kept", "rejected", "tuned"):
             continue
         if label:
             tried = len(event.candidates)
+            told = event.phase if event.phase == "tuned" else f"{event.phase}, {tried} candidate{'s' * (tried != 1)}"
             print(
-                f"{label}attempt {event.attempt}: {event.phase}, {tried} candidate{'s' * (tried != 1)}, "
-                f"{event.tree.n_splits} splits, log evidence {event.log_evidence:.2f}",
+                f"{label}attempt {event.attempt}: {told}, {event.tree.n_splits} splits, "
+                f"log evidence {event.log_evidence:.2f}",
                 file=sys.stdout,
                 flush=True,
             )
+        if event.phase == "tuned":
+            continue
         reached.append(event.log_evidence)
         if len(reached) > _TRIAL_ATTEMPTS:
             recent_gain = reached[-1] - reached[-1 - _TRIAL_ATTEMPTS]

@@ -302,8 +302,9 @@ class LedgerEntry(_Card):
     Attributes
     ----------
     attempt : int
-    what : {"start", "kept", "rejected", "polished", "simplified"}
-        Whether the tree that growth went on with changed; "start" where it was fitted to (more) rows.
+    what : {"start", "kept", "rejected", "tuned", "polished", "simplified"}
+        Whether the tree that growth went on with changed; "start" where it was fitted to (more) rows, "tuned" where the
+        prior of its leaves was set anew.
     gain : float
         Change of the log evidence.
     log_evidence : float

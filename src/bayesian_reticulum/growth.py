@@ -80,6 +80,8 @@ _HOPELESS = 3.0
 _HALF_FITTED = 1.0
 # A leaf with less to gain than this is explained.
 _EXPLAINED = 1.0
+# How often a tree is fitted to the prior that its leaves tell, at most.
+_MOST_TUNINGS = 8
 # Branches with up to this many leaves are grown anew now and then.
 _REGROWN_LEAVES = 4
 
@@ -195,7 +197,7 @@ def iterate_growth(
         # The first of them is grown leaf by leaf; what is found there is soon expanded on more rows.
         expanding = level > 0
         if is_sample or level > 0:
-            incumbent = _carried_over(part, incumbent)
+            part, incumbent = _tuned(part, _carried_over(part, incumbent))
             yield GrowthEvent(attempt, "start", None, incumbent.tree, incumbent.log_evidence)
         without_gain = 0
         fruitless: frozenset[Place] = frozenset()
@@ -243,11 +245,14 @@ def iterate_growth(
 
 def _tuned(rows: Rows, state: State) -> tuple[Rows, State]:
     """The rows with leaves whose prior is the one that this tree tells, and the tree, fitted to it."""
-    family = rows.family.tuned(state.statistics) if isinstance(rows.family, TunedFamily) else rows.family
-    if family is rows.family:
-        return rows, state
-    rows = rows.believing(family)
-    return rows, climbed(rows, state.tree, state.precisions, state.statistics, effort_for(rows, GLOBAL))
+    # A tree that is fitted to another prior may tell yet another one.
+    for _ in range(_MOST_TUNINGS):
+        family = rows.family.tuned(state.statistics) if isinstance(rows.family, TunedFamily) else rows.family
+        if family is rows.family:
+            break
+        rows = rows.believing(family)
+        state = climbed(rows, state.tree, state.precisions, state.statistics, effort_for(rows, GLOBAL))
+    return rows, state
 
 
 def _is_too_large_for_single_leaves(rows: Rows) -> bool:

@@ -132,7 +132,9 @@ class Ascent {
         : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()),
           lead_(table.lead()), packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()),
           planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_),
-          pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed), threads_(threads), crew_(threads), fewest_gates_(fewest_gates),
+          pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed),
+          crew_(static_cast<int>(std::min<int64_t>(threads, (table.n_rows() + kChunkRows - 1) / kChunkRows))),
+          fewest_gates_(fewest_gates),
           best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
           best_log_evidence_(log_evidence), best_prices_(prices) {
         for (int t = 0; t < c; ++t) {
@@ -288,7 +290,7 @@ class Ascent {
 
     void add_pass(const Table& table, const Trees& stack, const Sums& sums) {
         const int64_t gates = table.n_rows() * stack.c * m_ * (sums.observed ? w_ : 1);
-        table.add_pass(stack, expected_.data(), gates >= fewest_gates_ && threads_ > 1 ? &crew_ : nullptr, sums);
+        table.add_pass(stack, expected_.data(), gates >= fewest_gates_ ? &crew_ : nullptr, sums);
     }
 
     // Penalised bound of the i-th tree of the last pass.
@@ -612,7 +614,6 @@ class Ascent {
     int c_, m_, w_, lead_, packed_, L_, k_;
     int64_t planes_, sums_, square_, pairs_;
     bool fixed_;
-    int threads_;
     Crew crew_;
     int64_t fewest_gates_;
     std::vector<State> states_;

@@ -38,8 +38,8 @@ using Cells = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 constexpr int64_t kBlockFloats = int64_t{1} << 16;
 // Rows that one thread works on before it adds up what it has. Fixed, so that sums do not depend on threads.
 constexpr int64_t kChunkRows = 2048;
-// How often a thread looks for what it waits for before it goes to sleep: some hundredths of a millisecond.
-constexpr int kMoments = 2000;
+// How often a thread looks for what it waits for before it goes to sleep: for about a tenth of a millisecond.
+constexpr int kMoments = 200;
 // Numbers in the inverses that are kept while gaps are filled.
 constexpr int64_t kHeldFloats = int64_t{1} << 18;
 
@@ -341,11 +341,8 @@ template <typename Condition>
 bool comes_at_once(Condition condition) {
     for (int turn = 0; turn < kMoments; ++turn) {
         if (condition()) return true;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#else
+        // Where threads are more than cores, the one that is waited for may need this one's.
         std::this_thread::yield();
-#endif
     }
     return condition();
 }
@@ -361,6 +358,8 @@ class Crew {
         call(nullptr);
         for (auto& helper : helpers_) helper.join();
     }
+
+    bool is_alone() const { return wanted_ <= 1; }
 
     // Calls `work`, which must not throw, in all threads and in this one, and returns when all have.
     void run(const std::function<void()>& work) {
@@ -422,7 +421,7 @@ class Crew {
 // Works through chunks with a crew, or alone without one; `add` is called for one chunk at a time, in order.
 template <typename Worker>
 void in_order(int64_t chunks, Crew* crew, Worker make_worker) {
-    if (!crew || chunks <= 1) {
+    if (!crew || crew->is_alone() || chunks <= 1) {
         auto worker = make_worker();
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
             worker.work(chunk);
@@ -437,10 +436,10 @@ void in_order(int64_t chunks, Crew* crew, Worker make_worker) {
     std::exception_ptr failure;
     crew->run([&] {
         try {
+            int64_t chunk = taken.fetch_add(1, std::memory_order_relaxed);
+            if (chunk >= chunks) return;
             auto worker = make_worker();
-            for (;;) {
-                const int64_t chunk = taken.fetch_add(1, std::memory_order_relaxed);
-                if (chunk >= chunks || has_failed) return;
+            for (; chunk < chunks && !has_failed; chunk = taken.fetch_add(1, std::memory_order_relaxed)) {
                 worker.work(chunk);
                 const auto is_next = [&] { return added.load(std::memory_order_acquire) == chunk || has_failed; };
                 if (!comes_at_once(is_next)) {
@@ -469,7 +468,7 @@ void in_order(int64_t chunks, Crew* crew, Worker make_worker) {
 template <typename Worker>
 void in_order(int64_t chunks, int threads, Worker make_worker) {
     Crew crew(static_cast<int>(std::min<int64_t>(threads, chunks)));
-    in_order(chunks, threads > 1 ? &crew : nullptr, make_worker);
+    in_order(chunks, &crew, make_worker);
 }
 
 struct Part {
@@ -603,8 +602,7 @@ class Table {
               information ? complete->data() : nullptr});
     }
 
-    // Adds to sums.
-    // With a number of threads, or with a crew; alone if that is null.
+    // Adds to sums, with a number of threads or with a crew; alone if that is null.
     template <typename Threads>
     void add_pass(const Trees& given, const double* parameters, Threads threads, const Sums& to) const {
         const Softened softened(*this, given);
