@@ -187,8 +187,8 @@ def test_classes_have_the_same_sums(problem, kept):
 
 @needs_compiled
 def test_memberships_that_all_but_vanish_count_where_nothing_else_explains_a_row():
-    # Only the last leaf knows the class of the row, and the row gets there with a probability of exp(-242): next to a
-    # gate that is closed altogether, and at a split that all other rows would leave to the right.
+    # The first leaf has not seen the class of the row, and the row goes right of it with a probability of exp(-242). To
+    # the left of what comes there the gate is closed altogether: that must not cost the right side its digits.
     tree = split_leaf(split_leaf(single_leaf(1), 0, [0.0, 1.0]), 1, [-1000.0, 0.0])
     statistics = np.array([[[0.0, 5.0], [3.0, 1.0], [3.0, 1.0]]])
     table = np.array([[241.9]]), np.array([0]), DirichletCategorical((1e-3, 1e-3)), np.ones(1), identity_schema(1)
