@@ -229,11 +229,11 @@ def test_extreme_components_give_neither_nan_nor_warnings(seed, exponents, locat
     assert not np.isnan(mixture.std).any()
     assert not np.isnan(mixture.sample(3, 0)).any()
     if 0 < q < 1 and np.abs(x).max() < 1e308:
-        # The nearest floats enclose the quantile.
-        slack = 1e-9 * min(q, 1 - q)
+        # The nearest floats enclose the quantile, as far as the sum of weighted parts that a cdf is can tell.
+        slack = 1e-9 * min(q, 1 - q) + 1e-15 * q
         with np.errstate(over="ignore"):
             assert (mixture.cdf(np.nextafter(x, -np.inf)) <= q + slack).all()
-            assert (mixture.cdf(np.nextafter(x, np.inf)) >= q - slack - 1e-15).all()
+            assert (mixture.cdf(np.nextafter(x, np.inf)) >= q - slack).all()
 
 
 @pytest.mark.parametrize("dof", [2.0001, 2.1, 3.0, 30.0, 99.0, 101.0, 1e4, 1e9, 1e15])
