@@ -187,9 +187,10 @@ bool any_above(Vec values, double limit) {
     return false;
 }
 
+// Vectors that do not begin where a line of the cache does lie in two of them.
 double* grown(std::vector<double>& scratch, int64_t size) {
-    if (static_cast<int64_t>(scratch.size()) < size) scratch.resize(size);
-    return scratch.data();
+    if (static_cast<int64_t>(scratch.size()) < size + kPad) scratch.resize(size + kPad);
+    return aligned(scratch.data());
 }
 
 // Gates to the left (m, n), and in `member` (leaves, n) the products of gates on each leaf's path. `reach` (m, n).

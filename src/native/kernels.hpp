@@ -9,6 +9,13 @@ namespace reticulum {
 // Rows of a block are padded to a multiple of this, the widest vector of any instruction set.
 constexpr int kPad = 8;
 
+// The first place from here on where such a vector may begin without lying in two lines of the cache: at most kPad on.
+template <typename T>
+T* aligned(T* from) {
+    const uintptr_t bytes = kPad * sizeof(double);
+    return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(from) + bytes - 1) / bytes * bytes);
+}
+
 // A stack of `c` trees of one shape.
 struct Trees {
     int c, m, width;             // trees, splits, features + 1

@@ -575,9 +575,10 @@ class Table {
         }
         require(segments.data()[0] == 0 && before == n_, "segments must hold all rows");
         if (keep) {
-            kept_.resize(static_cast<size_t>(n_) * (width_ + gaps_.size()));
-            units_.fill(X_, index_.data(), static_cast<int>(n_), kept_.data(), n_);
-            gaps_.fill(X_, units_, index_.data(), static_cast<int>(n_), kept_.data(), kept_.data() + n_ * width_, n_);
+            kept_.resize(static_cast<size_t>(n_) * (width_ + gaps_.size()) + kPad);
+            double* design = aligned(kept_.data());
+            units_.fill(X_, index_.data(), static_cast<int>(n_), design, n_);
+            gaps_.fill(X_, units_, index_.data(), static_cast<int>(n_), design, design + n_ * width_, n_);
         }
     }
 
@@ -970,15 +971,16 @@ class Table {
         block.n = part.n;
         block.code = part.code;
         if (kept_.empty()) {
-            tile.resize(static_cast<size_t>(width_ + gaps_.size()) * part.n);
-            units_.fill(X_, index_.data() + part.start, part.n, tile.data(), part.n);
-            block.design = tile.data();
+            tile.resize(static_cast<size_t>(width_ + gaps_.size()) * part.n + kPad);
+            double* design = aligned(tile.data());
+            units_.fill(X_, index_.data() + part.start, part.n, design, part.n);
+            block.design = design;
             block.stride = part.n;
             if (part.has_gaps)
-                gaps_.fill(X_, units_, index_.data() + part.start, part.n, tile.data(),
-                           tile.data() + int64_t{width_} * part.n, part.n);
+                gaps_.fill(X_, units_, index_.data() + part.start, part.n, design, design + int64_t{width_} * part.n,
+                           part.n);
         } else {
-            block.design = kept_.data() + part.start;
+            block.design = aligned(kept_.data()) + part.start;
             block.stride = n_;
         }
         if (part.has_gaps) block.missing = block.design + width_ * block.stride;
