@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "vectors.hpp"
@@ -22,142 +23,136 @@ constexpr double kProbitSlope = 0.39269908169872414;
 constexpr double kNegligible = 1e-13;
 
 #if defined(__AVX512F__)
-constexpr int kTileRows = 4, kTileVectors = 4, kTileDots = 4, kTileCurvatures = 6;
+constexpr int kTileRows = 4, kTileVectors = 4, kTileDots = 4, kTileCurvatures = 6, kTileColumns = 4, kTileGates = 4;
 #else
-constexpr int kTileRows = 4, kTileVectors = 2, kTileDots = 3, kTileCurvatures = 3;
+constexpr int kTileRows = 4, kTileVectors = 2, kTileDots = 3, kTileCurvatures = 3, kTileColumns = 4, kTileGates = 4;
 #endif
+
+// Calls work with a size as a constant; it is at most `Most`.
+template <int Most, typename Work>
+inline void with_size(int size, Work work) {
+    if constexpr (Most > 1)
+        if (size < Most) return with_size<Most - 1>(size, work);
+    work(std::integral_constant<int, Most>());
+}
+
+// Calls work with the size of each tile and with where it begins: tiles of at most `Most`, and all about as large, as
+// small ones take almost as long.
+template <int Most, typename Work>
+inline void in_tiles(int count, Work work) {
+    for (int at = 0; at < count;) {
+        const int tiles = (count - at + Most - 1) / Most, size = (count - at + tiles - 1) / tiles;
+        with_size<Most>(size, [&](auto constant) { work(constant, at); });
+        at += size;
+    }
+}
+
+// Sums that stay in registers: compilers leave in memory what is set to zero as a whole.
+template <int R, int J>
+struct Tile {
+    Vec sums[R][J];
+    Tile() {
+        for (auto& row : sums)
+            for (Vec& own : row) own = Vec{};
+    }
+};
 
 // out (R, V vectors) = matrix (R, width) times columns.
 template <int R, int V>
 inline void product_tile(const double* matrix, int width, const double* columns, int64_t stride, double* out, int n) {
-    Vec acc[R][V] = {};
+    Tile<R, V> acc;
     for (int j = 0; j < width; ++j) {
         Vec column[V];
         for (int v = 0; v < V; ++v) column[v] = load(columns + j * stride + v * kLanes);
         for (int r = 0; r < R; ++r) {
             const double factor = matrix[r * width + j];
-            for (int v = 0; v < V; ++v) acc[r][v] += factor * column[v];
+            for (int v = 0; v < V; ++v) acc.sums[r][v] += factor * column[v];
         }
     }
     for (int r = 0; r < R; ++r)
-        for (int v = 0; v < V; ++v) store(out + r * n + v * kLanes, acc[r][v]);
-}
-
-template <int R>
-inline void product_rows(const double* matrix, int width, const double* columns, int64_t stride, double* out, int n) {
-    int b = 0;
-    for (; b + kTileVectors * kLanes <= n; b += kTileVectors * kLanes)
-        product_tile<R, kTileVectors>(matrix, width, columns + b, stride, out + b, n);
-    for (; b < n; b += kLanes) product_tile<R, 1>(matrix, width, columns + b, stride, out + b, n);
+        for (int v = 0; v < V; ++v) store(out + r * n + v * kLanes, acc.sums[r][v]);
 }
 
 // out (rows, n) = matrix (rows, width) times columns (width, stride).
 void product(const double* matrix, int rows, int width, const double* columns, int64_t stride, double* out, int n) {
-    int r = 0;
-    for (; r + kTileRows <= rows; r += kTileRows)
-        product_rows<kTileRows>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
-    if (rows - r == 3) product_rows<3>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
-    else if (rows - r == 2) product_rows<2>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
-    else if (rows - r == 1) product_rows<1>(matrix + r * width, width, columns, stride, out + int64_t{r} * n, n);
+    in_tiles<kTileRows>(rows, [&](auto R, int r) {
+        const double* own = matrix + int64_t{r} * width;
+        double* to = out + int64_t{r} * n;
+        int b = 0;
+        for (; b + kTileVectors * kLanes <= n; b += kTileVectors * kLanes)
+            product_tile<R, kTileVectors>(own, width, columns + b, stride, to + b, n);
+        for (; b < n; b += kLanes) product_tile<R, 1>(own, width, columns + b, stride, to + b, n);
+    });
 }
 
 // out[r * out_stride + j] += left[r] . right[j] for R rows and J columns.
 template <int R, int J>
 inline void dot_tile(const double* left, int n, const double* right, int64_t stride, double* out, int64_t out_stride) {
-    Vec acc[R][J] = {};
+    Tile<R, J> acc;
     for (int b = 0; b < n; b += kLanes) {
         Vec column[J];
         for (int j = 0; j < J; ++j) column[j] = load(right + j * stride + b);
         for (int r = 0; r < R; ++r) {
             const Vec row = load(left + int64_t{r} * n + b);
-            for (int j = 0; j < J; ++j) acc[r][j] += row * column[j];
+            for (int j = 0; j < J; ++j) acc.sums[r][j] += row * column[j];
         }
     }
     for (int r = 0; r < R; ++r)
-        for (int j = 0; j < J; ++j) out[r * out_stride + j] += sum(acc[r][j]);
-}
-
-template <int R>
-inline void dot_rows(const double* left, int n, const double* right, int64_t stride, int width, double* out) {
-    int j = 0;
-    for (; j + kTileDots <= width; j += kTileDots) dot_tile<R, kTileDots>(left, n, right + j * stride, stride, out + j, width);
-    for (; j < width; ++j) dot_tile<R, 1>(left, n, right + j * stride, stride, out + j, width);
+        for (int j = 0; j < J; ++j) out[r * out_stride + j] += sum(acc.sums[r][j]);
 }
 
 // out (rows, width) += left (rows, n) times the transpose of right (width, stride).
 void add_dots(const double* left, int rows, int n, const double* right, int64_t stride, int width, double* out) {
-    int r = 0;
-    for (; r + kTileRows <= rows; r += kTileRows)
-        dot_rows<kTileRows>(left + int64_t{r} * n, n, right, stride, width, out + int64_t{r} * width);
-    for (; r < rows; ++r) dot_rows<1>(left + int64_t{r} * n, n, right, stride, width, out + int64_t{r} * width);
+    in_tiles<kTileRows>(rows, [&](auto R, int r) {
+        in_tiles<kTileDots>(width, [&](auto J, int j) {
+            dot_tile<R, J>(left + int64_t{r} * n, n, right + j * stride, stride, out + int64_t{r} * width + j, width);
+        });
+    });
 }
 
 // The same with products of a column `first` and `J` others in the place of right.
 template <int R, int J>
 inline void curvature_tile(const double* left, int n, const double* first, const double* right, int64_t stride,
                            double* out, int64_t pairs) {
-    Vec acc[R][J] = {};
+    Tile<R, J> acc;
     for (int b = 0; b < n; b += kLanes) {
         const Vec factor = load(first + b);
         Vec column[J];
         for (int j = 0; j < J; ++j) column[j] = factor * load(right + j * stride + b);
         for (int r = 0; r < R; ++r) {
             const Vec row = load(left + int64_t{r} * n + b);
-            for (int j = 0; j < J; ++j) acc[r][j] += row * column[j];
+            for (int j = 0; j < J; ++j) acc.sums[r][j] += row * column[j];
         }
     }
     for (int r = 0; r < R; ++r)
-        for (int j = 0; j < J; ++j) out[r * pairs + j] += sum(acc[r][j]);
-}
-
-template <int R>
-inline void curvature_rows(const double* left, int n, const double* design, int64_t stride, int width, int skip,
-                           double* out, int64_t pairs) {
-    int64_t at = 0;
-    for (int i = 0; i < width; ++i, at += skip) {
-        int j = i;
-        for (; j + 4 <= width; j += 4, at += 4)
-            curvature_tile<R, 4>(left, n, design + i * stride, design + j * stride, stride, out + at, pairs);
-        for (; j < width; ++j, ++at)
-            curvature_tile<R, 1>(left, n, design + i * stride, design + j * stride, stride, out + at, pairs);
-    }
+        for (int j = 0; j < J; ++j) out[r * pairs + j] += sum(acc.sums[r][j]);
 }
 
 // out (rows, pairs) += sum over b of left (rows, n) times the upper triangle of x x', in each row of which so many places
 // are skipped.
 void add_curvatures(const double* left, int rows, int n, const double* design, int64_t stride, int width, int skip,
                     double* out, int64_t pairs) {
-    int r = 0;
-    for (; r + kTileCurvatures <= rows; r += kTileCurvatures)
-        curvature_rows<kTileCurvatures>(left + int64_t{r} * n, n, design, stride, width, skip, out + r * pairs, pairs);
-    for (; r + 2 <= rows; r += 2)
-        curvature_rows<2>(left + int64_t{r} * n, n, design, stride, width, skip, out + r * pairs, pairs);
-    for (; r < rows; ++r)
-        curvature_rows<1>(left + int64_t{r} * n, n, design, stride, width, skip, out + r * pairs, pairs);
-}
-
-template <int R>
-inline void mixed_rows(const double* left, int n, const double* first, int width, const double* second, int gaps,
-                       int64_t stride, double* out) {
-    const int64_t pairs = int64_t{width} * gaps;
-    for (int i = 0; i < width; ++i) {
-        double* to = out + int64_t{i} * gaps;
-        int j = 0;
-        for (; j + 4 <= gaps; j += 4)
-            curvature_tile<R, 4>(left, n, first + i * stride, second + j * stride, stride, to + j, pairs);
-        for (; j < gaps; ++j)
-            curvature_tile<R, 1>(left, n, first + i * stride, second + j * stride, stride, to + j, pairs);
-    }
+    in_tiles<kTileCurvatures>(rows, [&](auto R, int r) {
+        double* to = out + r * pairs;
+        for (int i = 0; i < width; to += width - i + skip, ++i)
+            in_tiles<kTileColumns>(width - i, [&](auto J, int j) {
+                curvature_tile<R, J>(left + int64_t{r} * n, n, design + i * stride, design + (i + j) * stride, stride,
+                                     to + j, pairs);
+            });
+    });
 }
 
 // out (rows, width, gaps) += sum over b of left (rows, n) times first (width, stride) times second (gaps, stride).
 void add_mixed(const double* left, int rows, int n, const double* first, int width, const double* second, int gaps,
                int64_t stride, double* out) {
     const int64_t pairs = int64_t{width} * gaps;
-    int r = 0;
-    for (; r + kTileCurvatures <= rows; r += kTileCurvatures)
-        mixed_rows<kTileCurvatures>(left + int64_t{r} * n, n, first, width, second, gaps, stride, out + r * pairs);
-    for (; r < rows; ++r) mixed_rows<1>(left + int64_t{r} * n, n, first, width, second, gaps, stride, out + r * pairs);
+    in_tiles<kTileCurvatures>(rows, [&](auto R, int r) {
+        for (int i = 0; i < width; ++i)
+            in_tiles<kTileColumns>(gaps, [&](auto J, int j) {
+                curvature_tile<R, J>(left + int64_t{r} * n, n, first + i * stride, second + j * stride, stride,
+                                     out + r * pairs + int64_t{i} * gaps + j, pairs);
+            });
+    });
 }
 
 // Activations (count, n) of splits from the `first` of the stack on. Where cells are missing they are softened, by the
@@ -193,6 +188,26 @@ double* grown(std::vector<double>& scratch, int64_t size) {
     return aligned(scratch.data());
 }
 
+// Gates to the left of V vectors of activations, and what goes to either side of what comes from above.
+template <int V>
+inline void gate_tile(const double* activation, const double* above, double* gate, double* left, double* right,
+                      Vec& most_left, Vec& most_right) {
+    // Both gates from one exponential, each to full relative precision.
+    Vec odds[V];
+    for (int v = 0; v < V; ++v)
+        odds[v] = -smaller(larger(load(activation + v * kLanes), all(-kLargestExponent)), all(kLargestExponent));
+    exp_within(odds);
+    for (int v = 0; v < V; ++v) {
+        const Vec own = 1.0 / (1.0 + odds[v]), reached = load(above + v * kLanes);
+        const Vec to_left = reached * own, to_right = reached * (own * odds[v]);
+        store(gate + v * kLanes, own);
+        store(left + v * kLanes, to_left);
+        store(right + v * kLanes, to_right);
+        most_left = larger(most_left, to_left);
+        most_right = larger(most_right, to_right);
+    }
+}
+
 // Gates to the left (m, n), and in `member` (leaves, n) the products of gates on each leaf's path. `reach` (m, n).
 //
 // Splits that no row of the block reaches with a membership above `negligible` are not `alive`, and all below them
@@ -226,18 +241,10 @@ void descend(const Trees& trees, int tree, const Block& block, double negligible
         const double* a = activation + int64_t{split} * n;
         double* g = gate + int64_t{split} * n;
         Vec most_left = {}, most_right = {};
-        for (int b = 0; b < n; b += kLanes) {
-            // Both gates from one exponential, each to full relative precision.
-            const Vec limited = smaller(larger(load(a + b), all(-kLargestExponent)), all(kLargestExponent));
-            const Vec odds = exp(-limited);
-            const Vec own = 1.0 / (1.0 + odds);
-            const Vec to_left = load(above + b) * own, to_right = load(above + b) * (own * odds);
-            store(g + b, own);
-            store(left + b, to_left);
-            store(right + b, to_right);
-            most_left = larger(most_left, to_left);
-            most_right = larger(most_right, to_right);
-        }
+        int b = 0;
+        for (; b + kTileGates * kLanes <= n; b += kTileGates * kLanes)
+            gate_tile<kTileGates>(a + b, above + b, g + b, left + b, right + b, most_left, most_right);
+        for (; b < n; b += kLanes) gate_tile<1>(a + b, above + b, g + b, left + b, right + b, most_left, most_right);
         if (pair[0] >= 0) alive[pair[0]] = any_above(most_left, negligible);
         if (pair[1] >= 0) alive[pair[1]] = any_above(most_right, negligible);
     }
@@ -330,18 +337,13 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         if (beliefs.by_code) negligible = kNegligible * *std::min_element(table, table + leaves);
         descend(trees, tree, block, negligible, is_small, a, own_soft, gate, reach, member, alive);
 
-        // Joints of membership and likelihood, as guarded products.
+        // Sums of the joints of membership and likelihood, as guarded products.
+        if (beliefs.by_code) product(table, 1, leaves, member, n, total, n);
         Vec least = all(1.0), most = all(0.0);
         for (int b = 0; b < n; b += kLanes) {
             Vec top = all(offset);
-            Vec joint_sum = {};
-            if (beliefs.by_code) {
-                for (int leaf = 0; leaf < leaves; ++leaf) {
-                    const Vec joint = load(member + int64_t{leaf} * n + b) * table[leaf];
-                    store(member + int64_t{leaf} * n + b, joint);
-                    joint_sum += joint;
-                }
-            } else {
+            Vec joint_sum = beliefs.by_code ? load(total + b) : Vec{};
+            if (!beliefs.by_code) {
                 top = load(own_say + b);
                 for (int leaf = 1; leaf < leaves; ++leaf) top = larger(top, load(own_say + int64_t{leaf} * n + b));
                 for (int leaf = 0; leaf < leaves; ++leaf) {
@@ -384,9 +386,10 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         // Responsibilities and leaf statistics.
         for (int leaf = 0; leaf < leaves; ++leaf) {
             double* own = member + int64_t{leaf} * n;
+            const double likelihood = beliefs.by_code && safe ? table[leaf] : 1.0;
             Vec count = {};
             for (int b = 0; b < n; b += kLanes) {
-                const Vec responsibility = load(own + b) * load(total + b);
+                const Vec responsibility = load(own + b) * load(total + b) * likelihood;
                 store(own + b, responsibility);
                 count += responsibility;
             }

@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace {
 
 #if defined(__AVX512F__)
@@ -29,9 +33,14 @@ inline void store(double* to, Vec value) { std::memcpy(to, &value, sizeof value)
 
 inline Vec all(double value) { return value - Vec{}; }
 
+#if defined(__AVX512F__)
+// Compilers make two instructions of a comparison and a choice.
+inline Vec larger(Vec a, Vec b) { return _mm512_maskz_max_pd(0xff, a, b); }
+inline Vec smaller(Vec a, Vec b) { return _mm512_maskz_min_pd(0xff, a, b); }
+#else
 inline Vec larger(Vec a, Vec b) { return a > b ? a : b; }
-
 inline Vec smaller(Vec a, Vec b) { return a < b ? a : b; }
+#endif
 
 inline double sum(Vec value) {
     // Halves are added, so that the order is the same wherever the lanes come from.
@@ -45,35 +54,43 @@ inline double sum(Vec value) {
 // Adding this leaves the nearest whole number in the low bits of a double.
 constexpr double kRounder = 0x1.8p52;
 
-// exp(x) for x in [-708, 709], to about one unit in the last place; beyond that range it is cut off.
+// In the place of each x, which must lie in [-708, 709], exp(x), to about one unit in the last place of x and of itself.
+// Each step is taken by all of them before the next, which would have to wait for it.
+template <int V>
+inline void exp_within(Vec (&x)[V]) {
+    Bits exponent[V], bits[V];
+    Vec square[V], even[V], odd[V];
+    for (Vec& own : x) own *= 0x1.71547652b82fep0;
+    for (int v = 0; v < V; ++v) {
+        const Vec shifted = x[v] + kRounder;
+        std::memcpy(&exponent[v], &shifted, sizeof shifted);
+        x[v] -= shifted - kRounder;
+    }
+    // The polynomial that errs least from a power of two in [-1/2, 1/2]; even and odd parts run side by side.
+    for (int v = 0; v < V; ++v) {
+        square[v] = x[v] * x[v];
+        even[v] = square[v] * 0x1.e8b775c26ac5dp-28 + 0x1.62be6855ef16dp-20;
+        odd[v] = square[v] * 0x1.b689b8a80bd46p-24 + 0x1.ffcb3f16e7f56p-17;
+    }
+    for (int v = 0; v < V; ++v) even[v] = even[v] * square[v] + 0x1.43091387cd23cp-13;
+    for (int v = 0; v < V; ++v) odd[v] = odd[v] * square[v] + 0x1.5d87fea4a8cb9p-10;
+    for (int v = 0; v < V; ++v) even[v] = even[v] * square[v] + 0x1.3b2ab6fb82071p-7;
+    for (int v = 0; v < V; ++v) odd[v] = odd[v] * square[v] + 0x1.c6b08d703954ep-5;
+    for (int v = 0; v < V; ++v) even[v] = even[v] * square[v] + 0x1.ebfbdff82c61fp-3;
+    for (int v = 0; v < V; ++v) odd[v] = odd[v] * square[v] + 0x1.62e42fefa3a28p-1;
+    for (int v = 0; v < V; ++v) {
+        const Vec value = (even[v] * square[v] + 1.0) + odd[v] * x[v];
+        std::memcpy(&bits[v], &value, sizeof value);
+        bits[v] += exponent[v] << 52;
+        std::memcpy(&x[v], &bits[v], sizeof value);
+    }
+}
+
+// exp(x) for any x, which is cut off beyond that range.
 inline Vec exp(Vec x) {
-    x = smaller(larger(x, all(-708.0)), all(709.0));
-    const Vec shifted = x * 0x1.71547652b82fep0 + kRounder;
-    const Vec power = shifted - kRounder;
-    const Vec r = (x - power * 0x1.62e42fefa3800p-1) - power * 0x1.ef35793c76730p-45;
-    // Taylor's series is exact enough where |r| <= log(2) / 2; even and odd parts run side by side.
-    const Vec rr = r * r;
-    Vec even = all(1.0 / 479001600.0);
-    Vec odd = all(1.0 / 6227020800.0);
-    odd = odd * rr + 1.0 / 39916800.0;
-    even = even * rr + 1.0 / 3628800.0;
-    odd = odd * rr + 1.0 / 362880.0;
-    even = even * rr + 1.0 / 40320.0;
-    odd = odd * rr + 1.0 / 5040.0;
-    even = even * rr + 1.0 / 720.0;
-    odd = odd * rr + 1.0 / 120.0;
-    even = even * rr + 1.0 / 24.0;
-    odd = odd * rr + 1.0 / 6.0;
-    even = even * rr + 0.5;
-    odd = odd * rr + 1.0;
-    const Vec value = (even * rr + 1.0) + odd * r;
-    Bits exponent, bits;
-    std::memcpy(&exponent, &shifted, sizeof shifted);
-    std::memcpy(&bits, &value, sizeof value);
-    bits += exponent << 52;
-    Vec out;
-    std::memcpy(&out, &bits, sizeof bits);
-    return out;
+    Vec out[1] = {smaller(larger(x, all(-708.0)), all(709.0))};
+    exp_within(out);
+    return out[0];
 }
 
 // log(x) for positive, normal x, to about one unit in the last place.
