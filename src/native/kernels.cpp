@@ -383,21 +383,25 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         }
         sums.log_normalizer[tree] += sum(log_sum);
 
-        // Responsibilities and leaf statistics.
-        for (int leaf = 0; leaf < leaves; ++leaf) {
-            double* own = member + int64_t{leaf} * n;
-            const double likelihood = beliefs.by_code && safe ? table[leaf] : 1.0;
-            Vec count = {};
-            for (int b = 0; b < n; b += kLanes) {
-                const Vec responsibility = load(own + b) * load(total + b) * likelihood;
-                store(own + b, responsibility);
-                count += responsibility;
+        // Where targets have codes, joints become responsibilities on the way up, by a factor for each row and leaf.
+        const bool later = beliefs.by_code && m > 0;
+        const double* factor = later && safe ? table : nullptr;
+        if (!later) {
+            for (int leaf = 0; leaf < leaves; ++leaf) {
+                double* own = member + int64_t{leaf} * n;
+                Vec count = {};
+                for (int b = 0; b < n; b += kLanes) {
+                    const Vec responsibility = load(own + b) * load(total + b);
+                    store(own + b, responsibility);
+                    count += responsibility;
+                }
+                if (beliefs.by_code) sums.statistics[int64_t{tree} * k + block.code] += sum(count);
             }
-            if (beliefs.by_code) sums.statistics[(int64_t{tree} * leaves + leaf) * k + block.code] += sum(count);
+            if (!beliefs.by_code)
+                add_dots(member, leaves, n, block.statistics, block.statistics_stride, k,
+                         sums.statistics + int64_t{tree} * leaves * k);
+            std::fill_n(total, n, 1.0);
         }
-        if (!beliefs.by_code)
-            add_dots(member, leaves, n, block.statistics, block.statistics_stride, k,
-                     sums.statistics + int64_t{tree} * leaves * k);
 
         if (softs) std::copy_n(a, int64_t{m} * n, softened + int64_t{tree} * m * n);
         // Up the tree: what lies below each split, and to the left of it.
@@ -405,6 +409,8 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
             const int64_t* pair = trees.children + 2 * split;
             const double* first = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
             const double* second = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
+            const double first_factor = pair[0] < 0 && factor ? factor[~pair[0]] : 1.0;
+            const double second_factor = pair[1] < 0 && factor ? factor[~pair[1]] : 1.0;
             double* below = reach + int64_t{split} * n;
             const double* g = gate + int64_t{split} * n;
             double* own_slope = a + int64_t{split} * n;
@@ -418,30 +424,31 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
                 continue;
             }
             any_alive[int64_t{tree} * m + split] = 1;
-            if (!information) {
-                for (int b = 0; b < n; b += kLanes) {
-                    const Vec left = load(first + b);
-                    const Vec reached = left + load(second + b);
-                    store(below + b, reached);
-                    store(own_slope + b, left - reached * load(g + b));
-                }
-                continue;
-            }
             double* observed = curvature + (int64_t{tree} * m + split) * n;
             double* complete = observed + splits * n;
+            Vec left_count = {}, right_count = {};
             for (int b = 0; b < n; b += kLanes) {
-                const Vec left = load(first + b), own = load(g + b), weight = load(block.weight + b);
-                const Vec reached = left + load(second + b);
+                const Vec scale = load(total + b), own = load(g + b);
+                const Vec to_left = load(first + b) * first_factor, to_right = load(second + b) * second_factor;
+                const Vec left = to_left * scale, right = to_right * scale, reached = left + right;
                 const Vec steep = left - reached * own;
+                store(below + b, to_left + to_right);
+                store(own_slope + b, steep);
+                left_count += left;
+                right_count += right;
+                if (!information) continue;
+                const Vec weight = load(block.weight + b);
                 const Vec known = reached * own * (1.0 - own);
                 // Padding has no weight, and nothing to divide.
                 const Vec inverse = weight > 0.0 ? 1.0 / weight : Vec{};
-                store(below + b, reached);
-                store(own_slope + b, steep);
                 store(complete + b, known);
                 store(observed + b, known - left * (1.0 - own - steep * inverse) +
                                         own * steep * (1.0 - reached * inverse));
             }
+            if (!later) continue;
+            double* counts = sums.statistics + int64_t{tree} * leaves * k + block.code;
+            if (pair[0] < 0) counts[~pair[0] * k] += sum(left_count);
+            if (pair[1] < 0) counts[~pair[1] * k] += sum(right_count);
         }
     }
     // Splits that are alive, a few in a row at a time.
