@@ -651,11 +651,21 @@ void histogram(const Grid& grid, const Block& block, int k, const double* mass, 
     const int groups = 1 + grid.cuts;
     const int size = (groups * per_cut + kPad - 1) / kPad * kPad;
     const int64_t cells = by_code ? int64_t{k} * size : size;
-    double* value = grown(scratch, int64_t{n} * (grid.directions + grid.cuts) + size);
-    double* side = value + int64_t{grid.directions} * n;
-    double* shares = side + int64_t{grid.cuts} * n;
-    product(grid.direction, grid.directions, grid.width, block.design, block.stride, value, n);
-    product(grid.cut, grid.cuts, grid.width, block.design, block.stride, side, n);
+    const int padded = (groups + kPad - 1) / kPad * kPad, width = grid.width;
+    double* value = grown(scratch, int64_t{n} * (grid.directions + padded + size + width) + int64_t{width} * padded);
+    double* side = value + int64_t{grid.directions} * n;   // (n, padded)
+    double* shares = side + int64_t{padded} * n;           // (n, size)
+    double* plane = shares + int64_t{size} * n;            // (width, padded)
+    double* row = plane + int64_t{width} * padded;         // (n, width)
+    product(grid.direction, grid.directions, width, block.design, block.stride, value, n);
+    // Sides by rows, as they are needed. Every row lies inside of the first group, by its 1; none inside of padding.
+    std::fill_n(plane, int64_t{width} * padded, 0.0);
+    plane[0] = 1.0;
+    for (int j = 0; j < width; ++j) {
+        for (int cut = 0; cut < grid.cuts; ++cut) plane[int64_t{j} * padded + 1 + cut] = grid.cut[int64_t{cut} * width + j];
+        for (int b = 0; b < n; ++b) row[int64_t{b} * width + j] = block.design[j * block.stride + b];
+    }
+    product(row, n, width, plane, padded, side, padded);
     for (int direction = 0; direction < grid.directions; ++direction) {
         // In the place of values, the bins: the number of edges below.
         const double* edge = grid.edge + int64_t{direction} * grid.edges;
@@ -667,20 +677,27 @@ void histogram(const Grid& grid, const Block& block, int k, const double* mass, 
             store(own + b, __builtin_convertvector(bin, Vec));
         }
     }
-    std::fill(shares, shares + size, 0.0);
     for (int b = 0; b < n; ++b) {
-        if (mass[b] == 0.0) continue;
-        for (int group = 0; group < groups; ++group) {
-            const bool inside = group == 0 || side[int64_t{group - 1} * n + b] > 0.0;
-            for (int s = 0; s < per_cut; ++s) {
-                const double statistic = by_code ? 1.0 : block.statistics[s * block.statistics_stride + b];
-                shares[group * per_cut + s] = inside ? mass[b] * statistic : 0.0;
-            }
+        const double* inside = side + int64_t{b} * padded;
+        double* share = shares + int64_t{b} * size;
+        if (by_code) {
+            for (int s = 0; s < size; s += kLanes) store(share + s, load(inside + s) > 0.0 ? all(mass[b]) : Vec{});
+            continue;
         }
-        for (int direction = 0; direction < grid.directions; ++direction) {
-            const int64_t bin = static_cast<int64_t>(value[int64_t{direction} * n + b]);
-            double* to = out + (int64_t{direction} * bins + bin) * cells + (by_code ? int64_t{block.code} * size : 0);
-            for (int s = 0; s < size; s += kLanes) store(to + s, load(to + s) + load(shares + s));
+        std::fill_n(share, size, 0.0);
+        for (int s = 0; s < k; ++s) {
+            const double own = mass[b] * block.statistics[s * block.statistics_stride + b];
+            for (int group = 0; group < groups; ++group) share[group * k + s] = inside[group] > 0.0 ? own : 0.0;
+        }
+    }
+    // The bins of one direction stay in cache.
+    for (int direction = 0; direction < grid.directions; ++direction) {
+        double* bin = out + int64_t{direction} * bins * cells + (by_code ? int64_t{block.code} * size : 0);
+        for (int b = 0; b < n; ++b) {
+            if (mass[b] == 0.0) continue;
+            double* to = bin + static_cast<int64_t>(value[int64_t{direction} * n + b]) * cells;
+            const double* share = shares + int64_t{b} * size;
+            for (int s = 0; s < size; s += kLanes) store(to + s, load(to + s) + load(share + s));
         }
     }
 }
