@@ -471,6 +471,13 @@ void in_order(int64_t chunks, int threads, Worker make_worker) {
     in_order(chunks, &crew, make_worker);
 }
 
+// Memory of a thread that is kept: pages that are handed back at once have to be filled with zeros again.
+template <int>
+std::vector<double>& spare() {
+    thread_local std::vector<double> floats;
+    return floats;
+}
+
 struct Part {
     int64_t start;
     int n, code;
@@ -931,18 +938,13 @@ class Table {
             const Plan& plan;
             const std::vector<std::pair<double*, int64_t>>& totals;
             Work& work_on;
-            std::vector<double> own, tile;
+            int64_t size;
+            std::vector<double> tile;
             std::vector<double*> sums;
-            // Memory that is handed back at once is as slow as none: pages have to be filled with zeros again.
-            std::vector<double>& scratch = spare();
-
-            static std::vector<double>& spare() {
-                thread_local std::vector<double> floats;
-                return floats;
-            }
+            std::vector<double>&own = spare<0>(), &scratch = spare<1>();
 
             void work(int64_t chunk) {
-                std::fill(own.begin(), own.end(), 0.0);
+                std::fill_n(sums[0], size, 0.0);
                 for (size_t part = plan.chunks[chunk]; part < plan.chunks[chunk + 1]; ++part)
                     work_on(table.block(plan.parts[part], tile), plan.parts[part].start, sums.data(), scratch);
             }
@@ -953,11 +955,11 @@ class Table {
             }
         };
         in_order(static_cast<int64_t>(plan.chunks.size()) - 1, threads, [&] {
-            Worker worker{*this, plan, totals, work, {}, {}, {}};
             int64_t size = 0;
             for (const auto& total : totals) size += total.second;
-            worker.own.resize(static_cast<size_t>(size));
-            double* at = worker.own.data();
+            Worker worker{*this, plan, totals, work, size, {}, {}};
+            if (static_cast<int64_t>(worker.own.size()) < size + kPad) worker.own.resize(size + kPad);
+            double* at = aligned(worker.own.data());
             for (const auto& total : totals) {
                 worker.sums.push_back(at);
                 at += total.second;
