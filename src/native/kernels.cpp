@@ -710,15 +710,18 @@ inline Vec remainder(Vec whole, Vec part) {
 
 // Log evidence, up to that of no rows, of counts (k, stride) with a Dirichlet prior.
 inline Vec log_beta(const double* counts, int stride, const double* others, int k, const double* prior) {
-    Vec total = {}, out = {};
+    Vec total = {}, out = {}, factor = all(1.0), total_factor = all(1.0);
     for (int code = 0; code < k; ++code) {
         Vec count = load(counts + int64_t{code} * stride);
         if (others) count = remainder(load(others + int64_t{code} * stride), count);
         count += prior[code];
         total += count;
-        out += log_gamma(count);
+        out += log_gamma(count, factor);
+        // More factors might be too large for a double, or too small.
+        if (code % 8 == 7) out -= log(std::exchange(factor, all(1.0)));
     }
-    return out - log_gamma(total);
+    out -= log_gamma(total, total_factor);
+    return out - log(factor / total_factor);
 }
 
 void threshold_gains(const double* histogram, int bins, int k, int size, const double* prior, double* out,
@@ -740,12 +743,8 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
                 store(right + at, remainder(all(counts[int64_t{code} * size]), load(counts + at)));
     };
     subtract(total, right_total);
-    Vec prior_sum = {}, base = {};
-    for (int code = 0; code < k; ++code) {
-        prior_sum += prior[code];
-        base += log_gamma(all(prior[code]));
-    }
-    base -= log_gamma(prior_sum);
+    const std::vector<double> nothing(static_cast<size_t>(k) * kLanes, 0.0);
+    const Vec base = log_beta(nothing.data(), kLanes, nullptr, k, prior);
     for (int group = 0; group < size; group += kLanes)
         for (int side = 0; side < 2; ++side) {
             const double* own_total = (side ? right_total : total) + group;

@@ -785,7 +785,8 @@ class Table {
         require(static_cast<int64_t>(out.size()) == int64_t{n_cuts} * 2 * D * E && E > 0, "out has another size");
         const int size = (1 + n_cuts + kPad - 1) / kPad * kPad;
         const int64_t cells = int64_t{E + 1} * k_ * size;
-        std::vector<double> counts(static_cast<size_t>(D * cells), 0.0);
+        std::vector<double>& counts = spare<2>();
+        counts.assign(static_cast<size_t>(D * cells), 0.0);
         add_histogram(directions, edges, cuts, threads, counts.data(), static_cast<int64_t>(counts.size()));
         nb::gil_scoped_release release;
         std::vector<double> gains(static_cast<size_t>(size) * 2 * E), scratch;

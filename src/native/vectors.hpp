@@ -125,8 +125,9 @@ inline Vec log(Vec x) {
     return exponent * 0x1.62e42fefa3800p-1 + (f + tail);
 }
 
-// Log of the gamma function for x between 1e-30 and 1e30, to about 1e-13 relative to the larger of itself and 1.
-inline Vec log_gamma(Vec x) {
+// Log of the gamma function for x between 1e-30 and 1e30, to about 1e-13 relative to the larger of itself and 1, up to
+// the log of a factor between 1e-28 and 1e7, which is multiplied to another: several of them need only one log.
+inline Vec log_gamma(Vec x, Vec& factor) {
     // Stirling's series is exact enough from 7 on; smaller arguments are moved there by the recurrence.
     const Vec moved = x + 7.0;
     const Vec product = ((x * (x + 1.0)) * ((x + 2.0) * (x + 3.0))) * ((x + 4.0) * ((x + 5.0) * (x + 6.0)));
@@ -138,8 +139,8 @@ inline Vec log_gamma(Vec x) {
     series = series * square + 1.0 / 1260.0;
     series = series * square - 1.0 / 360.0;
     series = series * square + 1.0 / 12.0;
-    const Vec stirling = (y - 0.5) * log(y) - y + 0.91893853320467274178 + series * inverse;
-    return stirling - (is_small ? log(is_small ? product : all(1.0)) : Vec{});
+    factor *= is_small ? product : all(1.0);
+    return (y - 0.5) * log(y) - y + 0.91893853320467274178 + series * inverse;
 }
 
 }  // namespace
