@@ -662,7 +662,8 @@ void histogram(const Grid& grid, const Block& block, int k, const double* mass, 
     std::fill_n(plane, int64_t{width} * padded, 0.0);
     plane[0] = 1.0;
     for (int j = 0; j < width; ++j) {
-        for (int cut = 0; cut < grid.cuts; ++cut) plane[int64_t{j} * padded + 1 + cut] = grid.cut[int64_t{cut} * width + j];
+        for (int cut = 0; cut < grid.cuts; ++cut)
+            plane[int64_t{j} * padded + 1 + cut] = grid.cut[int64_t{cut} * width + j];
         for (int b = 0; b < n; ++b) row[int64_t{b} * width + j] = block.design[j * block.stride + b];
     }
     product(row, n, width, plane, padded, side, padded);

@@ -54,7 +54,7 @@ inline double sum(Vec value) {
 // Adding this leaves the nearest whole number in the low bits of a double.
 constexpr double kRounder = 0x1.8p52;
 
-// In the place of each x, which must lie in [-708, 709], exp(x), to about one unit in the last place of x and of itself.
+// In the place of each x, which must lie in [-708, 709], exp(x), to about one unit in the last place of either.
 // Each step is taken by all of them before the next, which would have to wait for it.
 template <int V>
 inline void exp_within(Vec (&x)[V]) {
