@@ -13,15 +13,17 @@ with q(S) the leaf posterior that S implies. Its maximum over S is the maximum o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .families import Family
 from .native import INFORMANTS, NativeRows
-from .optimizers import Anderson, newton_inverses
+from .optimizers import QuasiNewton, newton_inverses
 from .rows import Pass, Rows
 from .tree import Floats, Integers, Shape, Tree, collapse, frozen, kept_splits, refreeze
 
@@ -36,6 +38,9 @@ _NEAR = 1.0
 # may serve once near.
 _SHORT_SERVICE, _SHORT_WIDE_SERVICE, _LONG_SERVICE, _FOR_EVER = 2, 4, 8, 1 << 30
 _WIDE = 48
+# How often a step is halved until leaves can have the statistics that it leads to, before a plain one is made instead,
+# and how often it is shortened when it lowers the bound, to no less than the first and no more than the second share.
+_HALVINGS, _SHORTENINGS, _SHORTEST, _LONGEST = 5, 2, 0.1, 0.5
 # Damping after a first step that lowered the bound, in units of the mean diagonal of complete-data information and
 # prior. Each further one raises it by the factor, up to where steps come to nothing, and each that raises the bound
 # lowers it, down to where it is left out.
@@ -173,9 +178,13 @@ class _Ascent:
     """A stack of trees on its way up; alternates E steps with Newton steps of all hyperplanes.
 
     Both are made in one pass: the statistics that a pass returns are the E step, its gradient gives the Newton
-    step, and the next pass judges both together. A pair that lowers the penalised bound is taken back and its
-    Newton step damped: that bends it away from directions of little curvature, which few rows or rows far from a
-    split know of, and where a step is longest and least to be trusted. An E step alone never lowers the bound.
+    step, and the next pass judges both together. Neither knows of the other, nor a split of other splits; the last few
+    steps tell how they depend on each other, and informed steps make use of it.
+
+    A step that lowers the penalised bound is taken back. An informed one is shortened, then given up for a plain one.
+    Of a plain one the Newton step is damped: that bends it away from directions of little curvature, which few rows or
+    rows far from a split know of, and where a step is longest and least to be trusted. An E step alone never lowers the
+    bound.
     """
 
     def __init__(
@@ -198,14 +207,18 @@ class _Ascent:
         self.value = np.full(c, -np.inf)
         self.trial_hyperplanes, self.trial_statistics = hyperplanes.copy(), statistics.copy()
         self.slope, self.direction = np.zeros((2, c, m, width))
-        self.next_statistics = statistics.copy()
+        # Slope of the bound along the statistics, and the E step.
+        self.push, self.change = np.zeros((2, *statistics.shape))
         self.damping = np.zeros(c)
-        self.extrapolated = np.zeros(c, dtype=bool)
+        self.quasi_newton = QuasiNewton(c, m * width + statistics[0].size, statistics[0].size)
+        # The step that is tried, which part of it, by how much the bound rises along it at first, whether it is informed,
+        # and how often it was shortened.
+        self.step = np.zeros((c, m * width + statistics[0].size))
+        self.length, self.rise = np.ones(c), np.zeros(c)
+        self.informed, self.shortened = np.zeros(c, dtype=bool), np.zeros(c, dtype=np.int64)
         lead = width - len(rows.tail)
         self.observed, self.complete = np.zeros((2, c, m, *[lead + bool(len(rows.tail))] * 2))
         self.inverse, self.tail_inverse = np.zeros((c, m, lead, lead)), np.zeros((c, m, len(rows.tail)))
-        self.spread = np.ones((c, m * width))
-        self.anderson = Anderson(c, m * width + statistics[0].size)
         self.last_precisions, self.last_pull = precisions.copy(), np.zeros((c, m))
         self.done = np.zeros(c, dtype=bool)
         self.cost = np.zeros(c)
@@ -228,7 +241,7 @@ class _Ascent:
             value = bound(self.rows.family, self.trial_statistics[live], at)
             value -= penalty(self.trial_hyperplanes[live], self.precisions[live])
             risen = value >= self.value[live] - 1e-10 * np.abs(value)
-            self._take_back(live[~risen])
+            self._take_back(live[~risen], value[~risen])
             if risen.any():
                 self._accept(live[risen], value[risen], _of(at, risen), effort, rounds_left)
         unsettled = np.flatnonzero(~np.isfinite(self.best.log_evidence))
@@ -263,24 +276,35 @@ class _Ascent:
         at = self.rows.pass_(hyperplanes, self.shape, statistics)
         return replace(at, observed=told.observed / share, complete=told.complete / share)
 
-    def _take_back(self, trees: Integers) -> None:
-        """Undo a step that lowered the bound: an extrapolated one becomes a plain one, a plain one is damped."""
-        plain = trees[~self.extrapolated[trees]]
-        if len(plain) and not self.fixed:
+    def _take_back(self, trees: Integers, value: Floats) -> None:
+        """Undo steps that lowered the bound: informed ones are shortened, then become plain, plain ones are damped."""
+        informed = self.informed[trees]
+        shorter = informed & (self.shortened[trees] < _SHORTENINGS)
+        self._shorten(trees[shorter], value[shorter])
+        misled, plain = trees[informed & ~shorter], trees[~informed]
+        self.quasi_newton.forget(misled)
+        if not self.fixed:
             self.damping[plain] = np.clip(self.damping[plain] * _DAMPING_FACTOR, _FIRST_DAMPING, _MOST_DAMPING)
             self._invert(plain)
             self._aim(plain)
             # An E step alone.
             self.direction[plain[self.damping[plain] == _MOST_DAMPING]] = 0.0
-        self.extrapolated[trees] = False
-        self.anderson.forget(trees)
-        self.trial_hyperplanes[trees] = self.hyperplanes[trees] + self.direction[trees]
-        self.trial_statistics[trees] = self.next_statistics[trees]
+        self._step_plainly(trees[~shorter])
+        self._try(trees)
+
+    def _shorten(self, trees: Integers, value: Floats) -> None:
+        """Go to the top of the parabola with the value and slope before the step and the value after it."""
+        length, rise = self.length[trees], self.rise[trees] * self.length[trees]
+        top = length * rise / (2 * (rise - (value - self.value[trees])))
+        # A value that is none tells nothing of where the top is.
+        self.length[trees] = np.fmin(np.fmax(top, _SHORTEST * length), _LONGEST * length)
+        self.shortened[trees] += 1
 
     def _accept(self, trees: Integers, value: Floats, at: Pass, effort: Effort, rounds_left: Integers) -> None:
-        family = self.rows.family
+        before = self._known(trees)
         self.hyperplanes[trees], self.statistics[trees] = self.trial_hyperplanes[trees], self.trial_statistics[trees]
-        self.value[trees], self.next_statistics[trees] = value, at.statistics
+        self.value[trees], self.change[trees] = value, at.statistics - self.statistics[trees]
+        self.push[trees] = self.rows.family.expected_parameters(at.statistics) - at.expected
         if not self.fixed:
             eased = self.damping[trees] / _DAMPING_FACTOR
             self.damping[trees] = np.where(eased < _LEAST_DAMPING, 0.0, eased)
@@ -288,9 +312,9 @@ class _Ascent:
             if at.observed is not None:
                 self.observed[trees], self.complete[trees] = at.observed, at.complete
             self._invert(trees if at.observed is not None else trees[eased > 0])
-        change = at.statistics - self.statistics[trees]
-        push = family.expected_parameters(at.statistics) - at.expected
-        promise = 0.5 * (push * change).sum(axis=(-1, -2)) + self._aim(trees)
+        (last_point, last_gradient, last_change), (point, gradient, change) = before, self._known(trees)
+        self.quasi_newton.learn(trees, point - last_point, last_gradient - gradient, last_change - change)
+        promise = 0.5 * (self.push[trees] * self.change[trees]).sum(axis=(-1, -2)) + self._aim(trees)
         # A damped step promises too little to be judged by.
         free = self.damping[trees] == 0
         settled = (promise < effort.tolerance) & free
@@ -310,7 +334,13 @@ class _Ascent:
             rounds_left[trees[tunable]] -= 1
             if tunable.any():
                 self._tune(trees[tunable], _of(at, tunable))
-        self._propose(trees, change, free & (promise < _NEAR))
+        self._propose(trees)
+
+    def _known(self, trees: Integers) -> tuple[Floats, Floats, Floats]:
+        """Where trees are, the slope of the penalised bound there, and the E step, as one row for each tree."""
+        point = np.concatenate([_flat(self.hyperplanes[trees]), _flat(self.statistics[trees])], axis=1)
+        gradient = np.concatenate([_flat(self.slope[trees]), _flat(self.push[trees])], axis=1)
+        return point, gradient, _flat(self.change[trees])
 
     def _invert(self, trees: Integers) -> None:
         if not len(trees):
@@ -330,8 +360,6 @@ class _Ascent:
             np.broadcast_to(self.precisions[trees][..., None] + added, tail_observed.shape)[..., None],
             cautious=damping[..., None, None] > 0,
         )[..., 0, 0]
-        variances = np.concatenate([self.inverse[trees][..., diagonal, diagonal], self.tail_inverse[trees]], axis=-1)
-        self.spread[trees] = _flat(np.sqrt(np.maximum(variances, np.finfo(float).tiny)))
 
     def _set_slope(self, trees: Integers, at: Pass) -> None:
         prior = prior_diagonal(self.precisions[trees], self.hyperplanes.shape[-1])
@@ -341,11 +369,13 @@ class _Ascent:
         """Set Newton's direction; returns the nats that it promises."""
         if self.fixed:
             return np.zeros(len(trees))
-        lead = self.inverse.shape[-1]
-        slope = self.slope[trees]
-        along = (self.inverse[trees] @ slope[..., :lead, None])[..., 0]
-        self.direction[trees] = np.concatenate([along, self.tail_inverse[trees] * slope[..., lead:]], axis=-1)
+        self.direction[trees] = self._newton_steps(trees, self.slope[trees])
         return np.asarray(0.5 * (self.slope[trees] * self.direction[trees]).sum(axis=(-1, -2)))
+
+    def _newton_steps(self, trees: Integers, slope: Floats) -> Floats:
+        lead = self.inverse.shape[-1]
+        along = (self.inverse[trees] @ slope[..., :lead, None])[..., 0]
+        return np.concatenate([along, self.tail_inverse[trees] * slope[..., lead:]], axis=-1)
 
     def _note(self, trees: Integers, value: Floats, cost: Floats, which: Any) -> None:
         """Remember settled trees whose log evidence is the best that their precisions have reached."""
@@ -372,32 +402,54 @@ class _Ascent:
         self.last_precisions[trees], self.last_pull[trees] = before, pull
         self.value[trees] += penalty(self.hyperplanes[trees], before) - penalty(self.hyperplanes[trees], tuned)
         self.precisions[trees] = tuned
-        self.anderson.forget(trees)
+        width = self.hyperplanes.shape[-1]
+        self.quasi_newton.bend(trees, _flat(prior_diagonal(tuned, width) - prior_diagonal(before, width)))
         self._set_slope(trees, at)
         self._invert(trees)
         self._aim(trees)
 
-    def _propose(self, trees: Integers, change: Floats, near: Any) -> None:
-        m, width = self.hyperplanes.shape[1:]
-        point = np.concatenate([_flat(self.hyperplanes[trees]), _flat(self.statistics[trees])], axis=1)
-        step = np.concatenate([_flat(self.direction[trees]), _flat(change)], axis=1)
-        self.anderson.forget(trees[~near])
-        counts = np.sqrt(np.abs(_flat(self.next_statistics[trees])) + 1.0)
-        scale = 1.0 / np.concatenate([self.spread[trees], counts], axis=1)
-        target, extrapolated = self.anderson.extrapolate(trees, point, step, scale)
-        extrapolated = extrapolated & near & np.isfinite(target).all(axis=-1)
-        # Only what is finite can be asked about.
-        target = np.where(extrapolated[:, None], target, point + step)
-        statistics = target[:, m * width :].reshape(len(trees), m + 1, -1)
-        extrapolated &= self.rows.family.are_possible(statistics).all(axis=-1)
-        target = np.where(extrapolated[:, None], target, point + step)
-        self.extrapolated[trees] = extrapolated
-        self.trial_hyperplanes[trees] = target[:, : m * width].reshape(len(trees), m, width)
-        self.trial_statistics[trees] = target[:, m * width :].reshape(self.statistics[trees].shape)
+    def _propose(self, trees: Integers) -> None:
+        """Try informed steps where they are known to rise and lead to possible leaves, and plain ones elsewhere."""
+        _, gradient, change = self._known(trees)
+
+        def metric(slope: Floats) -> Floats:
+            return _flat(self._newton_steps(trees, slope.reshape(self.slope[trees].shape)))
+
+        step, informed = self.quasi_newton.steps(trees, gradient, change, metric)
+        rise = (gradient * step).sum(axis=-1)
+        informed &= (self.damping[trees] == 0) & (rise > 0) & np.isfinite(step).all(axis=-1)
+        self.step[trees], self.rise[trees] = step, rise
+        self.length[trees], self.shortened[trees] = 1.0, 0
+        possible = np.zeros_like(informed)
+        possible[informed] = self._halve(trees[informed])
+        self.informed[trees] = possible
+        self._step_plainly(trees[~possible])
+        self._try(trees)
+
+    def _halve(self, trees: Integers) -> NDArray[np.bool_]:
+        """Halve steps until leaves can have the statistics that they lead to; returns which then do."""
+        possible = np.zeros(len(trees), dtype=bool)
+        for _ in range(_HALVINGS + 1):
+            self._try(trees)
+            possible = self.rows.family.are_possible(self.trial_statistics[trees]).all(axis=-1)
+            if possible.all():
+                break
+            self.length[trees[~possible]] *= 0.5
+        return possible
+
+    def _step_plainly(self, trees: Integers) -> None:
+        self.step[trees] = np.concatenate([_flat(self.direction[trees]), _flat(self.change[trees])], axis=1)
+        self.length[trees], self.informed[trees] = 1.0, False
+
+    def _try(self, trees: Integers) -> None:
+        size = self.hyperplanes[0].size
+        step = self.length[trees, None] * self.step[trees]
+        self.trial_hyperplanes[trees] = self.hyperplanes[trees] + step[:, :size].reshape(self.slope[trees].shape)
+        self.trial_statistics[trees] = self.statistics[trees] + step[:, size:].reshape(self.change[trees].shape)
 
 
 def _flat(array: Floats) -> Floats:
-    return array.reshape(len(array), -1)
+    return array.reshape(len(array), math.prod(array.shape[1:]))
 
 
 def _of(at: Pass, trees: Any) -> Pass:

@@ -1,6 +1,8 @@
-"""Numerical steps that know nothing of rows or trees: Newton's direction, Anderson's extrapolation and Adam."""
+"""Numerical steps that know nothing of rows or trees: Newton's direction, quasi-Newton steps and Adam."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,8 @@ from .tree import Floats, Integers
 
 # How much of the complete-data information a cautious step adds to the observed.
 _CAUTION = 0.2
+# Cosine between a move and the fall of the gradient along it, at least, for the pair to be learned from.
+_LEAST_FALL = 1e-10
 
 
 def newton_inverses(observed: Floats, complete: Floats, prior: Floats, cautious: NDArray[np.bool_]) -> Floats:
@@ -42,53 +46,77 @@ def _positive_definite(matrices: Floats) -> np.ndarray:
     return np.ones(len(matrices), dtype=bool)
 
 
-class Anderson:
-    """Extrapolation of slow fixed-point iterations x -> x + f(x), for several problems side by side.
+class QuasiNewton:
+    """Steps that know how the gradient changed along the last few (L-BFGS), for several problems side by side.
 
-    Alternating E steps and Newton steps converge linearly, slowly where splits overlap. From the last few steps
-    this finds the combination whose residual f is smallest and goes there.
+    Plain steps, which are gradients seen through a metric, converge slowly where the metric leaves out how unknowns
+    depend on each other. Pairs of moves and falls of the gradient tell. The metric of the first unknowns is given each
+    time and may change; that of the others is only seen in their plain steps.
 
     Parameters
     ----------
     n_problems, size : int
         Number of problems and of unknowns of each.
+    n_seen : int
+        How many of the unknowns, the last, have a metric that is only seen in plain steps.
     memory : int
-        How many differences of steps are combined.
+        How many moves are known, at most.
     """
 
-    def __init__(self, n_problems: int, size: int, memory: int = 6) -> None:
-        self._point, self._step = np.zeros((2, n_problems, size))
-        self._points, self._steps = np.zeros((2, memory, n_problems, size))
-        self._started = np.zeros(n_problems, dtype=bool)
-        self._turn = np.zeros(n_problems, dtype=np.int64)
+    def __init__(self, n_problems: int, size: int, n_seen: int, memory: int = 12) -> None:
+        # The last moves come first; those that are zero tell nothing.
+        self._moves, self._falls = np.zeros((2, memory, n_problems, size))
+        self._shifts = np.zeros((memory, n_problems, n_seen))
+        self._lead = size - n_seen
 
     def forget(self, problems: Integers) -> None:
-        """Drop what was learned of these problems: their map has changed or misled."""
-        self._points[:, problems] = 0.0
-        self._steps[:, problems] = 0.0
-        self._started[problems] = False
+        """Drop what was learned of these problems: it has misled."""
+        for memory in (self._moves, self._falls, self._shifts):
+            memory[:, problems] = 0.0
 
-    def extrapolate(self, problems: Integers, point: Floats, step: Floats, scale: Floats) -> tuple[Floats, Floats]:
-        """Record steps f(x) at points x (len(problems), size); return the next points, and which are extrapolated.
+    def learn(self, problems: Integers, move: Floats, fall: Floats, shift: Floats) -> None:
+        """Note moves (len(problems), size), and by how much gradient and plain steps of the last unknowns fell.
 
-        `scale` makes the unknowns comparable. Where nothing is known yet the next point is x + f(x).
+        Where the gradient did not fall along the move, the move tells nothing of a maximum, and is left out.
         """
-        known = problems[self._started[problems]]
-        slot = self._turn[known] % len(self._points)
-        self._turn[known] += 1
-        self._points[slot, known] = (point - self._point[problems])[self._started[problems]]
-        self._steps[slot, known] = (step - self._step[problems])[self._started[problems]]
-        self._point[problems], self._step[problems], self._started[problems] = point, step, True
+        least = _LEAST_FALL * np.linalg.norm(move, axis=-1) * np.linalg.norm(fall, axis=-1)
+        told = (move * fall).sum(axis=-1) > least
+        known = problems[told]
+        for memory, last in ((self._moves, move), (self._falls, fall), (self._shifts, shift)):
+            memory[1:, known] = memory[:-1, known]
+            memory[0, known] = last[told]
 
-        past = self._steps[:, problems].transpose(1, 0, 2) * scale[:, None]
-        gram = past @ past.transpose(0, 2, 1)
-        size = np.trace(gram, axis1=1, axis2=2)
-        extrapolated = size > 0
-        # The tiny ridge bounds the combination where steps are parallel or a slot is empty.
-        gram[:, np.arange(gram.shape[1]), np.arange(gram.shape[1])] += (1e-12 * size + 1e-300)[:, None]
-        mix = np.linalg.solve(gram, past @ (step * scale)[..., None])[..., 0]
-        moves = (self._points + self._steps)[:, problems].transpose(1, 0, 2)
-        return point + step - np.einsum("pm,pms->ps", mix, moves), extrapolated
+    def bend(self, problems: Integers, curvature: Floats) -> None:
+        """Add curvature (len(problems), first unknowns) to the functions: gradients fall by that much more."""
+        self._falls[:, problems, : self._lead] += curvature * self._moves[:, problems, : self._lead]
+
+    def steps(
+        self, problems: Integers, gradient: Floats, plain: Floats, metric: Callable[[Floats], Floats]
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Next steps (len(problems), size), and which of them know more than a plain step does.
+
+        Parameters
+        ----------
+        problems : ndarray of shape (p,)
+        gradient : ndarray of shape (p, size)
+        plain : ndarray of shape (p, n_seen)
+            Plain steps of the last unknowns.
+        metric : callable
+            Makes plain steps of gradients, both of shape (p, size - n_seen), of the first unknowns.
+        """
+        moves, falls, shifts = (memory[:, problems] for memory in (self._moves, self._falls, self._shifts))
+        curvature = (moves * falls).sum(axis=-1, keepdims=True)
+        told = curvature > 0
+        inverse = np.divide(1.0, curvature, out=np.zeros_like(curvature), where=told)
+        shares = np.zeros_like(curvature)
+        for i in range(len(moves)):
+            shares[i] = inverse[i] * (moves[i] * gradient).sum(axis=-1, keepdims=True)
+            gradient = gradient - shares[i] * falls[i]
+            plain = plain - shares[i] * shifts[i]
+        step = np.concatenate([metric(gradient[:, : self._lead]), plain], axis=1)
+        for i in reversed(range(len(moves))):
+            step += (shares[i] - inverse[i] * (falls[i] * step).sum(axis=-1, keepdims=True)) * moves[i]
+        return step, told.any(axis=(0, 2))
 
 
 class Adam:

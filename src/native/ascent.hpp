@@ -32,7 +32,10 @@ constexpr double kCaution = 0.2;
 constexpr double kSamePrecision = 0.02;
 constexpr double kLongestPull = 8.0;
 constexpr double kLongWay = 10.0;
-constexpr int kMemory = 6;
+constexpr int kMemory = 12;
+constexpr double kLeastFall = 1e-10;
+constexpr int kHalvings = 5, kShortenings = 2;
+constexpr double kShortest = 0.1, kLongest = 0.5;
 
 // What the leaves make of their statistics (rows, k).
 struct Leaves {
@@ -145,14 +148,14 @@ class Ascent {
             state.last_precisions = state.precisions;
             state.last_pull.assign(m, 0.0);
             state.trial_hyperplanes = state.hyperplanes;
-            state.trial_statistics = state.next_statistics = state.statistics;
-            state.direction.assign(planes_, 0.0);
-            state.slope.assign(planes_, 0.0);
+            state.trial_statistics = state.statistics;
+            for (Values* of_planes : {&state.slope, &state.direction}) of_planes->assign(planes_, 0.0);
+            for (Values* of_sums : {&state.push, &state.change}) of_sums->assign(sums_, 0.0);
+            state.step.assign(planes_ + sums_, 0.0);
             state.observed.assign(m * pairs_, 0.0);
             state.complete.assign(m * pairs_, 0.0);
             state.inverse.assign(m * square_, 0.0);
             state.tail_inverse.assign(int64_t{m} * (w_ - lead_), 0.0);
-            state.spread.assign(planes_, 1.0);
             state.serves = fixed ? kForEver : 0;
             if (sparse)
                 for (int64_t j = 0; j < planes_; ++j)
@@ -183,7 +186,7 @@ class Ascent {
                 if (value >= state.value - 1e-10 * std::abs(value))
                     accept(live[i], i, value, information, effort);
                 else
-                    take_back(state);
+                    take_back(state, value);
             }
         }
         std::vector<int> unsettled;
@@ -202,33 +205,37 @@ class Ascent {
     }
 
   private:
+    // A move of hyperplanes and statistics, and by how much the gradient and the E step fell along it.
+    struct Pair {
+        Values move, fall, shift;
+    };
+
     struct State {
         Values hyperplanes, statistics, precisions, last_precisions, last_pull;
-        Values trial_hyperplanes, trial_statistics, next_statistics;
+        Values trial_hyperplanes, trial_statistics;
         // Slope of the penalised bound, information packed as in passes, and what follows from them.
-        Values slope, observed, complete, direction, inverse, tail_inverse, spread;
+        Values slope, observed, complete, direction, inverse, tail_inverse;
+        // Slope of the bound along the statistics, and the E step.
+        Values push, change;
         double value = -std::numeric_limits<double>::infinity(), damping = 0.0, cost = 0.0;
-        bool extrapolated = false, done = false;
+        bool done = false;
         int rounds_left = 0, serves = 0;
         // Slopes, by their place among all, that stay zero.
         std::vector<int64_t> absent;
-        // Anderson's memory.
-        Values point, taken;
-        std::vector<Values> points, steps;
-        int turn = 0;
-        bool started = false;
-
-        void forget() {
-            points.clear();
-            steps.clear();
-            turn = 0;
-            started = false;
-        }
+        // The last moves, the newest last.
+        std::vector<Pair> pairs;
+        // The step that is tried, which part of it, by how much the bound rises along it at first, whether it is
+        // informed, and how often it was shortened.
+        Values step;
+        double length = 1.0, rise = 0.0;
+        bool informed = false;
+        int shortened = 0;
     };
 
+    static double prior_precision(double own, int j) { return j == 0 ? std::min(kOffsetPrecision, own) : own; }
+
     static double prior_precision(const State& state, int split, int j) {
-        const double own = state.precisions[split];
-        return j == 0 ? std::min(kOffsetPrecision, own) : own;
+        return prior_precision(state.precisions[split], j);
     }
 
     double penalty(const State& state, const Values& hyperplanes) const {
@@ -303,26 +310,47 @@ class Ascent {
         return log_normalizer_[i] - divergence - penalty(state, state.trial_hyperplanes);
     }
 
-    void take_back(State& state) {
-        if (!state.extrapolated && !fixed_) {
-            state.damping = std::min(std::max(kFirstDamping, state.damping * kDampingFactor), kMostDamping);
-            invert(state);
-            aim(state);
-            // An E step alone.
-            if (state.damping == kMostDamping) std::fill(state.direction.begin(), state.direction.end(), 0.0);
+    void take_back(State& state, double value) {
+        if (state.informed && state.shortened < kShortenings) {
+            shorten(state, value);
+        } else {
+            if (state.informed)
+                state.pairs.clear();
+            else if (!fixed_)
+                damp(state);
+            step_plainly(state);
         }
-        state.extrapolated = false;
-        state.forget();
-        for (int64_t j = 0; j < planes_; ++j) state.trial_hyperplanes[j] = state.hyperplanes[j] + state.direction[j];
-        state.trial_statistics = state.next_statistics;
+        attempt(state);
+    }
+
+    static void shorten(State& state, double value) {
+        const double rise = state.rise * state.length;
+        const double top = state.length * rise / (2.0 * (rise - (value - state.value)));
+        // In this order, a top that is no number becomes the shortest.
+        state.length = std::min(std::max(kShortest * state.length, top), kLongest * state.length);
+        ++state.shortened;
+    }
+
+    void damp(State& state) {
+        state.damping = std::min(std::max(kFirstDamping, state.damping * kDampingFactor), kMostDamping);
+        invert(state);
+        aim(state);
+        // An E step alone.
+        if (state.damping == kMostDamping) std::fill(state.direction.begin(), state.direction.end(), 0.0);
     }
 
     void accept(int t, size_t i, double value, bool information, const Effort& effort) {
         State& state = states_[t];
+        Pair last = known(state);
         state.hyperplanes = state.trial_hyperplanes;
         state.statistics = state.trial_statistics;
         state.value = value;
-        state.next_statistics.assign(new_statistics_.begin() + i * sums_, new_statistics_.begin() + (i + 1) * sums_);
+        const double* told = new_statistics_.data() + i * sums_;
+        leaves_.expected_parameters(told, L_, state.push.data());
+        for (int64_t s = 0; s < sums_; ++s) {
+            state.change[s] = told[s] - state.statistics[s];
+            state.push[s] -= expected_[i * sums_ + s];
+        }
         if (!fixed_) {
             const double before = state.damping;
             state.damping = before / kDampingFactor < kLeastDamping ? 0.0 : before / kDampingFactor;
@@ -332,14 +360,8 @@ class Ascent {
             else if (state.damping != before)
                 invert(state);
         }
-        Values change(sums_), push(sums_);
-        leaves_.expected_parameters(state.next_statistics.data(), L_, push.data());
-        double promise = 0.0;
-        for (int64_t s = 0; s < sums_; ++s) {
-            change[s] = state.next_statistics[s] - state.statistics[s];
-            promise += 0.5 * (push[s] - expected_[i * sums_ + s]) * change[s];
-        }
-        promise += aim(state);
+        learn(state, std::move(last));
+        const double promise = 0.5 * dot(state.push, state.change) + aim(state);
         // A damped step promises too little to be judged by.
         const bool is_damped = state.damping > 0.0;
         const bool settled = promise < effort.tolerance && !is_damped;
@@ -363,7 +385,7 @@ class Ascent {
         } else if (!is_damped && value + kLongWay * promise - state.cost < effort.least) {
             state.serves = 0;
         }
-        propose(state, change, promise < kNear && !is_damped);
+        propose(state);
     }
 
     // Unpacks the i-th tree's observed information of a split, with rows and columns scaled. Returns that of the tail.
@@ -406,17 +428,12 @@ class Ascent {
                     break;
                 }
             }
-            double* spread = state.spread.data() + int64_t{split} * w_;
-            for (int j = 0; j < lead_; ++j)
-                spread[j] = std::sqrt(std::max(inverse[int64_t{j} * lead_ + j], std::numeric_limits<double>::min()));
             // The tail is a diagonal matrix.
             for (int j = lead_; j < w_; ++j) {
                 const double variance = table_.tail()[j - lead_], prior = state.precisions[split] + damping;
                 double precision = ((1.0 - caution) * observed[pairs_ - 1] + caution * complete[pairs_ - 1]) * variance;
                 if (!(precision + prior > 0.0)) precision = complete[pairs_ - 1] * variance;
-                const double own = 1.0 / (precision + prior);
-                state.tail_inverse[int64_t{split} * (w_ - lead_) + j - lead_] = own;
-                spread[j] = std::sqrt(std::max(own, std::numeric_limits<double>::min()));
+                state.tail_inverse[int64_t{split} * (w_ - lead_) + j - lead_] = 1.0 / (precision + prior);
             }
         }
     }
@@ -431,21 +448,20 @@ class Ascent {
 
     double aim(State& state) const {
         if (fixed_) return 0.0;
-        double promise = 0.0;
-        for (int split = 0; split < m_; ++split) {
-            const int64_t at = int64_t{split} * w_;
-            const double* slope = state.slope.data() + at;
-            double* direction = state.direction.data() + at;
-            std::fill(direction, direction + w_, 0.0);
+        newton_step(state, state.slope.data(), state.direction.data());
+        return 0.5 * dot(state.slope, state.direction);
+    }
+
+    void newton_step(const State& state, const double* slope, double* step) const {
+        std::fill(step, step + planes_, 0.0);
+        for (int split = 0; split < m_; ++split, slope += w_, step += w_) {
             for (int row = 0; row < lead_; ++row) {
                 const double* inverse = state.inverse.data() + split * square_ + int64_t{row} * lead_;
-                for (int j = 0; j < lead_; ++j) direction[j] += inverse[j] * slope[row];
+                for (int j = 0; j < lead_; ++j) step[j] += inverse[j] * slope[row];
             }
             const double* tail_inverse = state.tail_inverse.data() + int64_t{split} * (w_ - lead_);
-            for (int j = lead_; j < w_; ++j) direction[j] = tail_inverse[j - lead_] * slope[j];
-            for (int j = 0; j < w_; ++j) promise += 0.5 * slope[j] * direction[j];
+            for (int j = lead_; j < w_; ++j) step[j] = tail_inverse[j - lead_] * slope[j];
         }
-        return promise;
     }
 
     // Information of a split in units of its prior, negative eigenvalues counted as 0: the price, and how much of the
@@ -535,75 +551,111 @@ class Ascent {
             state.last_pull[split] = pull;
         }
         state.done = longest < kSamePrecision;
+        bend(state, tuned);
         state.precisions = tuned;
         state.value += before - penalty(state, state.hyperplanes);
-        state.forget();
         set_slope(state, i);
         invert(state);
         aim(state);
     }
 
-    void propose(State& state, const Values& change, bool near) {
-        const int64_t size = planes_ + sums_;
-        Values point(state.hyperplanes), taken(state.direction), scale(size);
-        point.insert(point.end(), state.statistics.begin(), state.statistics.end());
-        taken.insert(taken.end(), change.begin(), change.end());
-        if (!near) state.forget();
-        for (int64_t j = 0; j < planes_; ++j) scale[j] = 1.0 / state.spread[j];
-        for (int64_t s = 0; s < sums_; ++s) scale[planes_ + s] = 1.0 / std::sqrt(std::abs(state.next_statistics[s]) + 1.0);
-        Values target(size);
-        state.extrapolated = extrapolate(state, point, taken, scale, target) && near;
-        if (state.extrapolated)
-            state.extrapolated = std::all_of(target.begin(), target.end(), [](double x) { return std::isfinite(x); });
-        if (state.extrapolated) state.extrapolated = leaves_.are_possible(target.data() + planes_, L_);
-        if (!state.extrapolated)
-            for (int64_t j = 0; j < size; ++j) target[j] = point[j] + taken[j];
-        std::copy(target.begin(), target.begin() + planes_, state.trial_hyperplanes.begin());
-        std::copy(target.begin() + planes_, target.end(), state.trial_statistics.begin());
+    void propose(State& state) {
+        state.length = 1.0;
+        state.shortened = 0;
+        state.informed = state.damping == 0.0 && informed_step(state) && halve(state);
+        if (!state.informed) step_plainly(state);
+        attempt(state);
     }
 
-    // Anderson's extrapolation, as in optimizers.py; false where nothing is known yet.
-    static bool extrapolate(State& state, const Values& point, const Values& step, const Values& scale,
-                            Values& target) {
-        const size_t size = point.size();
-        if (state.started) {
-            const size_t slot = state.turn++ % kMemory;
-            if (state.points.size() <= slot) {
-                state.points.emplace_back(size);
-                state.steps.emplace_back(size);
-            }
-            for (size_t j = 0; j < size; ++j) {
-                state.points[slot][j] = point[j] - state.point[j];
-                state.steps[slot][j] = step[j] - state.taken[j];
-            }
+    // Halves the step until leaves can have the statistics that it leads to; false if they still cannot.
+    bool halve(State& state) {
+        for (int trial = 0; trial <= kHalvings; ++trial, state.length *= 0.5) {
+            attempt(state);
+            if (leaves_.are_possible(state.trial_statistics.data(), L_)) return true;
         }
-        state.point = point;
-        state.taken = step;
-        state.started = true;
-        const int n = static_cast<int>(state.points.size());
-        Values gram(static_cast<size_t>(n) * n), mix(n);
-        double trace = 0.0;
-        for (int a = 0; a < n; ++a) {
-            for (int b = 0; b <= a; ++b) {
-                double sum = 0.0;
-                for (size_t j = 0; j < size; ++j)
-                    sum += state.steps[a][j] * scale[j] * state.steps[b][j] * scale[j];
-                gram[a * n + b] = gram[b * n + a] = sum;
+        return false;
+    }
+
+    void step_plainly(State& state) const {
+        state.length = 1.0;
+        state.informed = false;
+        std::copy(state.direction.begin(), state.direction.end(), state.step.begin());
+        std::copy(state.change.begin(), state.change.end(), state.step.begin() + planes_);
+    }
+
+    void attempt(State& state) const {
+        const double* step = state.step.data();
+        for (int64_t j = 0; j < planes_; ++j)
+            state.trial_hyperplanes[j] = state.hyperplanes[j] + state.length * step[j];
+        for (int64_t s = 0; s < sums_; ++s)
+            state.trial_statistics[s] = state.statistics[s] + state.length * step[planes_ + s];
+    }
+
+    // Quasi-Newton steps, as in optimizers.py. Unknowns are the hyperplanes, then the statistics.
+
+    static Values joined(const Values& of_planes, const Values& of_sums) {
+        Values both(of_planes);
+        both.insert(both.end(), of_sums.begin(), of_sums.end());
+        return both;
+    }
+
+    static double dot(const Values& a, const Values& b) {
+        return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    }
+
+    static void add(Values& to, double share, const Values& what) {
+        for (size_t j = 0; j < to.size(); ++j) to[j] += share * what[j];
+    }
+
+    // Where a tree is, the slope of the penalised bound there, and the E step.
+    static Pair known(const State& state) {
+        return {joined(state.hyperplanes, state.statistics), joined(state.slope, state.push), state.change};
+    }
+
+    // Learns from what was known before the last move.
+    static void learn(State& state, Pair last) {
+        const Pair now = known(state);
+        for (size_t j = 0; j < now.move.size(); ++j) last.move[j] = now.move[j] - last.move[j];
+        add(last.fall, -1.0, now.fall);
+        add(last.shift, -1.0, now.shift);
+        const double least = kLeastFall * std::sqrt(dot(last.move, last.move)) * std::sqrt(dot(last.fall, last.fall));
+        if (!(dot(last.move, last.fall) > least)) return;
+        if (state.pairs.size() == kMemory) state.pairs.erase(state.pairs.begin());
+        state.pairs.push_back(std::move(last));
+    }
+
+    // Keeps what is known of slopes true when precisions change.
+    void bend(State& state, const Values& precisions) const {
+        for (Pair& pair : state.pairs)
+            for (int64_t j = 0; j < planes_; ++j) {
+                const int split = static_cast<int>(j / w_), place = static_cast<int>(j % w_);
+                const double added = prior_precision(precisions[split], place) - prior_precision(state, split, place);
+                pair.fall[j] += added * pair.move[j];
             }
-            trace += gram[a * n + a];
-            double sum = 0.0;
-            for (size_t j = 0; j < size; ++j) sum += state.steps[a][j] * scale[j] * step[j] * scale[j];
-            mix[a] = sum;
+    }
+
+    // Sets the step and its rise; false where no more is known than a plain step knows, or it does not rise.
+    bool informed_step(State& state) const {
+        Values gradient = joined(state.slope, state.push), change = state.change;
+        const Values slope = gradient;
+        std::vector<double> inverse, shares;
+        for (const Pair& pair : state.pairs) {
+            const double curvature = dot(pair.move, pair.fall);
+            inverse.push_back(curvature > 0.0 ? 1.0 / curvature : 0.0);
         }
-        if (!(trace > 0.0)) return false;
-        for (int a = 0; a < n; ++a) gram[a * n + a] += 1e-12 * trace + 1e-300;
-        solve(gram.data(), n, mix.data());
-        for (size_t j = 0; j < size; ++j) {
-            double value = point[j] + step[j];
-            for (int a = 0; a < n; ++a) value -= mix[a] * (state.points[a][j] + state.steps[a][j]);
-            target[j] = value;
+        if (std::none_of(inverse.begin(), inverse.end(), [](double value) { return value > 0.0; })) return false;
+        shares.resize(inverse.size());
+        for (size_t p = shares.size(); p-- > 0;) {
+            shares[p] = inverse[p] * dot(state.pairs[p].move, gradient);
+            add(gradient, -shares[p], state.pairs[p].fall);
+            add(change, -shares[p], state.pairs[p].shift);
         }
-        return true;
+        if (!fixed_) newton_step(state, gradient.data(), state.step.data());
+        std::copy(change.begin(), change.end(), state.step.begin() + planes_);
+        for (size_t p = 0; p < shares.size(); ++p)
+            add(state.step, shares[p] - inverse[p] * dot(state.pairs[p].fall, state.step), state.pairs[p].move);
+        state.rise = dot(slope, state.step);
+        return state.rise > 0.0 && std::all_of(state.step.begin(), state.step.end(), [](double x) { return std::isfinite(x); });
     }
 
     const Table& table_;

@@ -149,28 +149,6 @@ inline void eigensystem(double* a, int n, std::vector<double>& values) {
     std::copy(q.begin(), q.end(), a);
 }
 
-// Solves a (n, n) x = b in place by elimination with pivots; both are overwritten.
-inline void solve(double* a, int n, double* b) {
-    for (int k = 0; k < n; ++k) {
-        int pivot = k;
-        for (int i = k + 1; i < n; ++i)
-            if (std::abs(a[i * n + k]) > std::abs(a[pivot * n + k])) pivot = i;
-        if (pivot != k) {
-            std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
-            std::swap(b[k], b[pivot]);
-        }
-        for (int i = k + 1; i < n; ++i) {
-            const double factor = a[i * n + k] / a[k * n + k];
-            for (int j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
-            b[i] -= factor * b[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; --k) {
-        for (int j = k + 1; j < n; ++j) b[k] -= a[k * n + j] * b[j];
-        b[k] /= a[k * n + k];
-    }
-}
-
 // Derivative of the log of the gamma function at positive x.
 inline double digamma(double x) {
     double value = 0.0;
