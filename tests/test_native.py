@@ -333,6 +333,26 @@ def test_ascents_end_at_the_same_height(case, fixed, sparse):
 
 
 @needs_compiled
+@pytest.mark.parametrize("name", ["two classes", "three classes, small prior", "counts", "constant"])
+@pytest.mark.parametrize("n_tail", [0, 1])
+@pytest.mark.parametrize("max_passes", [1, 2, 5, 9, 14, 20])
+def test_ascents_make_the_same_steps(name, n_tail, max_passes):
+    case, rng = FAMILIES[name], np.random.default_rng(0)
+    X = rng.normal(size=(120, case.n_features))
+    targets = np.sort(case.draw_targets(rng, 120))[np.argsort(np.argsort(X[:, 0] + 0.3 * rng.normal(size=120)))]
+    table = X, targets, case.family, rng.uniform(0.5, 2, size=120), identity_schema(case.n_features)
+    start = 3 * rng.normal(size=(2, 2, case.n_features + 1))
+    shape = split_leaf(split_leaf(single_leaf(case.n_features), 0, start[0, 0]), 1, start[0, 1]).shape
+    effort = Effort(tolerance=1e-2, rounds=4, max_passes=max_passes)
+    one, other = (
+        ascend(rows(*table, tail=np.ones(n_tail)), shape, start, np.ones((2, 2)), effort=effort) for rows in BOTH
+    )
+    np.testing.assert_allclose(other.hyperplanes, one.hyperplanes, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(other.statistics, one.statistics, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(other.precisions, one.precisions, rtol=1e-6)
+
+
+@needs_compiled
 def test_trees_with_a_few_of_many_slopes_are_worth_the_same():
     X, y = load_digits(return_X_y=True)
     X, y = X[:300] / 16, y[:300]

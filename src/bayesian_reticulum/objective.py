@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .families import Family
 from .native import INFORMANTS, NativeRows
@@ -32,15 +31,16 @@ OFFSET_PRECISION = 0.01
 # Weight of the belief, worth a fiftieth of a slope, that keeps a precision finite when a hyperplane vanishes.
 _PRECISION_PRIOR = 0.02
 _PRECISION_RANGE = (1e-6, 1e3)
-# Extrapolation starts when a step promises less than this many nats: before, steps are too different to combine.
+# A tree is near its top when a step promises less than this many nats.
 _NEAR = 1.0
 # Passes for which an information matrix serves while far, longer where it is wide and so costs most of the time, and
 # may serve once near.
 _SHORT_SERVICE, _SHORT_WIDE_SERVICE, _LONG_SERVICE, _FOR_EVER = 2, 4, 8, 1 << 30
 _WIDE = 48
-# How often a step is halved until leaves can have the statistics that it leads to, before a plain one is made instead,
-# and how often it is shortened when it lowers the bound, to no less than the first and no more than the second share.
-_HALVINGS, _SHORTENINGS, _SHORTEST, _LONGEST = 5, 2, 0.1, 0.5
+# How often an informed step is halved towards a plain one, which leaves can always make, before that takes its place.
+_HALVINGS = 5
+# An informed step that lowers the bound is shortened once, to a part of it between these.
+_SHORTEST, _LONGEST = 0.1, 0.5
 # Damping after a first step that lowered the bound, in units of the mean diagonal of complete-data information and
 # prior. Each further one raises it by the factor, up to where steps come to nothing, and each that raises the bound
 # lowers it, down to where it is left out.
@@ -181,10 +181,9 @@ class _Ascent:
     step, and the next pass judges both together. Neither knows of the other, nor a split of other splits; the last few
     steps tell how they depend on each other, and informed steps make use of it.
 
-    A step that lowers the penalised bound is taken back. An informed one is shortened, then given up for a plain one.
-    Of a plain one the Newton step is damped: that bends it away from directions of little curvature, which few rows or
-    rows far from a split know of, and where a step is longest and least to be trusted. An E step alone never lowers the
-    bound.
+    A step that lowers the penalised bound is taken back. An informed one is shortened once, then made plain. Of a plain
+    one the Newton step is damped: that bends it away from directions of little curvature, which few rows or rows far
+    from a split know of, and where a step is longest and least to be trusted. An E step alone never lowers the bound.
     """
 
     def __init__(
@@ -211,11 +210,11 @@ class _Ascent:
         self.push, self.change = np.zeros((2, *statistics.shape))
         self.damping = np.zeros(c)
         self.quasi_newton = QuasiNewton(c, m * width + statistics[0].size, statistics[0].size)
-        # The step that is tried, which part of it, by how much the bound rises along it at first, whether it is informed,
-        # and how often it was shortened.
+        # The step that is tried, which part of it, by how much the bound rises along it at first, and whether it is
+        # informed.
         self.step = np.zeros((c, m * width + statistics[0].size))
         self.length, self.rise = np.ones(c), np.zeros(c)
-        self.informed, self.shortened = np.zeros(c, dtype=bool), np.zeros(c, dtype=np.int64)
+        self.informed = np.zeros(c, dtype=bool)
         lead = width - len(rows.tail)
         self.observed, self.complete = np.zeros((2, c, m, *[lead + bool(len(rows.tail))] * 2))
         self.inverse, self.tail_inverse = np.zeros((c, m, lead, lead)), np.zeros((c, m, len(rows.tail)))
@@ -279,7 +278,7 @@ class _Ascent:
     def _take_back(self, trees: Integers, value: Floats) -> None:
         """Undo steps that lowered the bound: informed ones are shortened, then become plain, plain ones are damped."""
         informed = self.informed[trees]
-        shorter = informed & (self.shortened[trees] < _SHORTENINGS)
+        shorter = informed & (self.length[trees] == 1)
         self._shorten(trees[shorter], value[shorter])
         misled, plain = trees[informed & ~shorter], trees[~informed]
         self.quasi_newton.forget(misled)
@@ -289,16 +288,14 @@ class _Ascent:
             self._aim(plain)
             # An E step alone.
             self.direction[plain[self.damping[plain] == _MOST_DAMPING]] = 0.0
-        self._step_plainly(trees[~shorter])
+        self._set_step(trees[~shorter], self._plain_steps(trees[~shorter]), informed=False)
         self._try(trees)
 
     def _shorten(self, trees: Integers, value: Floats) -> None:
         """Go to the top of the parabola with the value and slope before the step and the value after it."""
-        length, rise = self.length[trees], self.rise[trees] * self.length[trees]
-        top = length * rise / (2 * (rise - (value - self.value[trees])))
+        top = self.rise[trees] / (2 * (self.rise[trees] - (value - self.value[trees])))
         # A value that is none tells nothing of where the top is.
-        self.length[trees] = np.fmin(np.fmax(top, _SHORTEST * length), _LONGEST * length)
-        self.shortened[trees] += 1
+        self.length[trees] = np.fmin(np.fmax(top, _SHORTEST), _LONGEST)
 
     def _accept(self, trees: Integers, value: Floats, at: Pass, effort: Effort, rounds_left: Integers) -> None:
         before = self._known(trees)
@@ -409,37 +406,41 @@ class _Ascent:
         self._aim(trees)
 
     def _propose(self, trees: Integers) -> None:
-        """Try informed steps where they are known to rise and lead to possible leaves, and plain ones elsewhere."""
+        """Try informed steps where they are known to rise, and plain ones elsewhere."""
         _, gradient, change = self._known(trees)
 
         def metric(slope: Floats) -> Floats:
             return _flat(self._newton_steps(trees, slope.reshape(self.slope[trees].shape)))
 
         step, informed = self.quasi_newton.steps(trees, gradient, change, metric)
+        # Only what is finite can be asked about.
+        informed &= (self.damping[trees] == 0) & np.isfinite(step).all(axis=-1)
+        plain = self._plain_steps(trees)
+        excess = np.where(informed[:, None], step - plain, 0.0)
+        share = self._possible_share(trees, plain, excess)
+        step = plain + share * excess
         rise = (gradient * step).sum(axis=-1)
-        informed &= (self.damping[trees] == 0) & (rise > 0) & np.isfinite(step).all(axis=-1)
-        self.step[trees], self.rise[trees] = step, rise
-        self.length[trees], self.shortened[trees] = 1.0, 0
-        possible = np.zeros_like(informed)
-        possible[informed] = self._halve(trees[informed])
-        self.informed[trees] = possible
-        self._step_plainly(trees[~possible])
+        informed &= (share[:, 0] > 0) & (rise > 0)
+        self.rise[trees] = rise
+        self._set_step(trees, np.where(informed[:, None], step, plain), informed)
         self._try(trees)
 
-    def _halve(self, trees: Integers) -> NDArray[np.bool_]:
-        """Halve steps until leaves can have the statistics that they lead to; returns which then do."""
-        possible = np.zeros(len(trees), dtype=bool)
-        for _ in range(_HALVINGS + 1):
-            self._try(trees)
-            possible = self.rows.family.are_possible(self.trial_statistics[trees]).all(axis=-1)
+    def _possible_share(self, trees: Integers, plain: Floats, excess: Floats) -> Floats:
+        """Share (len(trees), 1) of what is added to plain steps with which leaves can have what they lead to."""
+        share = np.ones((len(trees), 1))
+        for less in [*0.5 ** np.arange(1, _HALVINGS + 1), 0.0]:
+            change = (plain + share * excess)[:, self.hyperplanes[0].size :].reshape(self.change[trees].shape)
+            possible = self.rows.family.are_possible(self.statistics[trees] + change).all(axis=-1)
             if possible.all():
                 break
-            self.length[trees[~possible]] *= 0.5
-        return possible
+            share[~possible] = less
+        return share
 
-    def _step_plainly(self, trees: Integers) -> None:
-        self.step[trees] = np.concatenate([_flat(self.direction[trees]), _flat(self.change[trees])], axis=1)
-        self.length[trees], self.informed[trees] = 1.0, False
+    def _plain_steps(self, trees: Integers) -> Floats:
+        return np.concatenate([_flat(self.direction[trees]), _flat(self.change[trees])], axis=1)
+
+    def _set_step(self, trees: Integers, step: Floats, informed: Any) -> None:
+        self.step[trees], self.length[trees], self.informed[trees] = step, 1.0, informed
 
     def _try(self, trees: Integers) -> None:
         size = self.hyperplanes[0].size

@@ -34,7 +34,7 @@ constexpr double kLongestPull = 8.0;
 constexpr double kLongWay = 10.0;
 constexpr int kMemory = 12;
 constexpr double kLeastFall = 1e-10;
-constexpr int kHalvings = 5, kShortenings = 2;
+constexpr int kHalvings = 5;
 constexpr double kShortest = 0.1, kLongest = 0.5;
 
 // What the leaves make of their statistics (rows, k).
@@ -224,12 +224,11 @@ class Ascent {
         std::vector<int64_t> absent;
         // The last moves, the newest last.
         std::vector<Pair> pairs;
-        // The step that is tried, which part of it, by how much the bound rises along it at first, whether it is
-        // informed, and how often it was shortened.
+        // The step that is tried, which part of it, by how much the bound rises along it at first, and whether it is
+        // informed.
         Values step;
         double length = 1.0, rise = 0.0;
         bool informed = false;
-        int shortened = 0;
     };
 
     static double prior_precision(double own, int j) { return j == 0 ? std::min(kOffsetPrecision, own) : own; }
@@ -311,24 +310,22 @@ class Ascent {
     }
 
     void take_back(State& state, double value) {
-        if (state.informed && state.shortened < kShortenings) {
+        if (state.informed && state.length == 1.0) {
             shorten(state, value);
         } else {
             if (state.informed)
                 state.pairs.clear();
             else if (!fixed_)
                 damp(state);
-            step_plainly(state);
+            set_step(state, plain_step(state), false);
         }
         attempt(state);
     }
 
     static void shorten(State& state, double value) {
-        const double rise = state.rise * state.length;
-        const double top = state.length * rise / (2.0 * (rise - (value - state.value)));
+        const double top = state.rise / (2.0 * (state.rise - (value - state.value)));
         // In this order, a top that is no number becomes the shortest.
-        state.length = std::min(std::max(kShortest * state.length, top), kLongest * state.length);
-        ++state.shortened;
+        state.length = std::min(std::max(kShortest, top), kLongest);
     }
 
     void damp(State& state) {
@@ -560,27 +557,36 @@ class Ascent {
     }
 
     void propose(State& state) {
-        state.length = 1.0;
-        state.shortened = 0;
-        state.informed = state.damping == 0.0 && informed_step(state) && halve(state);
-        if (!state.informed) step_plainly(state);
+        if (state.damping > 0.0 || !set_informed_step(state)) set_step(state, plain_step(state), false);
         attempt(state);
     }
 
-    // Halves the step until leaves can have the statistics that it leads to; false if they still cannot.
-    bool halve(State& state) {
-        for (int trial = 0; trial <= kHalvings; ++trial, state.length *= 0.5) {
+    // False where no more is known than a plain step knows, the step does not rise, or leaves cannot make any of it.
+    bool set_informed_step(State& state) {
+        const Values plain = plain_step(state);
+        Values excess = quasi_newton_step(state);
+        // Only what is finite can be asked about.
+        if (excess.empty() || !std::all_of(excess.begin(), excess.end(), [](double x) { return std::isfinite(x); }))
+            return false;
+        add(excess, -1.0, plain);
+        double share = 1.0;
+        for (int halved = 0; halved <= kHalvings; ++halved, share *= 0.5) {
+            set_step(state, plain, true);
+            add(state.step, share, excess);
             attempt(state);
-            if (leaves_.are_possible(state.trial_statistics.data(), L_)) return true;
+            if (!leaves_.are_possible(state.trial_statistics.data(), L_)) continue;
+            state.rise = dot(joined(state.slope, state.push), state.step);
+            return state.rise > 0.0;
         }
         return false;
     }
 
-    void step_plainly(State& state) const {
+    static Values plain_step(const State& state) { return joined(state.direction, state.change); }
+
+    static void set_step(State& state, Values step, bool informed) {
+        state.step = std::move(step);
         state.length = 1.0;
-        state.informed = false;
-        std::copy(state.direction.begin(), state.direction.end(), state.step.begin());
-        std::copy(state.change.begin(), state.change.end(), state.step.begin() + planes_);
+        state.informed = informed;
     }
 
     void attempt(State& state) const {
@@ -634,28 +640,29 @@ class Ascent {
             }
     }
 
-    // Sets the step and its rise; false where no more is known than a plain step knows, or it does not rise.
-    bool informed_step(State& state) const {
-        Values gradient = joined(state.slope, state.push), change = state.change;
-        const Values slope = gradient;
-        std::vector<double> inverse, shares;
+    // Nothing where nothing is known.
+    Values quasi_newton_step(const State& state) const {
+        Values inverse;
         for (const Pair& pair : state.pairs) {
             const double curvature = dot(pair.move, pair.fall);
             inverse.push_back(curvature > 0.0 ? 1.0 / curvature : 0.0);
         }
-        if (std::none_of(inverse.begin(), inverse.end(), [](double value) { return value > 0.0; })) return false;
-        shares.resize(inverse.size());
+        if (std::all_of(inverse.begin(), inverse.end(), [](double value) { return value == 0.0; })) return {};
+        Values gradient = joined(state.slope, state.push), change = state.change, shares(inverse.size());
         for (size_t p = shares.size(); p-- > 0;) {
-            shares[p] = inverse[p] * dot(state.pairs[p].move, gradient);
-            add(gradient, -shares[p], state.pairs[p].fall);
-            add(change, -shares[p], state.pairs[p].shift);
+            const Pair& pair = state.pairs[p];
+            shares[p] = inverse[p] * dot(pair.move, gradient);
+            add(gradient, -shares[p], pair.fall);
+            add(change, -shares[p], pair.shift);
         }
-        if (!fixed_) newton_step(state, gradient.data(), state.step.data());
-        std::copy(change.begin(), change.end(), state.step.begin() + planes_);
-        for (size_t p = 0; p < shares.size(); ++p)
-            add(state.step, shares[p] - inverse[p] * dot(state.pairs[p].fall, state.step), state.pairs[p].move);
-        state.rise = dot(slope, state.step);
-        return state.rise > 0.0 && std::all_of(state.step.begin(), state.step.end(), [](double x) { return std::isfinite(x); });
+        Values step(planes_);
+        newton_step(state, gradient.data(), step.data());
+        step.insert(step.end(), change.begin(), change.end());
+        for (size_t p = 0; p < shares.size(); ++p) {
+            const Pair& pair = state.pairs[p];
+            add(step, shares[p] - inverse[p] * dot(pair.fall, step), pair.move);
+        }
+        return step;
     }
 
     const Table& table_;
