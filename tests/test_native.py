@@ -253,6 +253,36 @@ def test_the_number_of_threads_does_not_change_a_bit(name, monkeypatch):
     assert_same_answers(problem.answers(problem.rows(NumpyRows), views=1), alone)
 
 
+FORKED = """
+import os
+import numpy as np
+from bayesian_reticulum import ReticulumClassifier
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20000, 3))
+y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=len(X)) > 0).astype(int)
+
+def fitted():
+    return ReticulumClassifier(n_jobs=3, max_splits=3, patience=1, random_state=0).fit(X, y).log_evidence_
+
+before = fitted()
+child = os.fork()
+assert fitted() == before
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+    print("both have ended")
+"""
+
+
+@needs_compiled
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+def test_a_process_that_is_forked_has_threads_of_its_own_and_comes_to_an_end():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "both have ended\n", "")
+
+
 @needs_compiled
 def test_threads_serve_views_as_well():
     problem = large_problem(FAMILIES["seven classes"].family, FAMILIES["seven classes"].draw_targets, 50)

@@ -479,10 +479,12 @@ def test_newton_uses_the_complete_information_where_the_observed_is_indefinite(s
     indefinite = rng.random(count) < 0.5
     observed[indefinite] -= 100 * np.eye(width)
     cautious = rng.random(count) < 0.5
-    found = newton_inverses(observed[:, None], complete[:, None], prior[:, None], cautious[:, None, None, None])[:, 0]
+    found, of_use = newton_inverses(observed[:, None], complete[:, None], prior[:, None], cautious[:, None, None, None])
+    found = found[:, 0]
     for index in range(count):
         both = 0.8 * observed[index] + 0.2 * complete[index] if cautious[index] else observed[index]
         usable = np.linalg.eigvalsh(both + np.diag(prior[index])).min() > 0
+        assert of_use[index, 0] == (cautious[index] or not usable)
         information = both if usable else complete[index]
         np.testing.assert_allclose(found[index] @ (information + np.diag(prior[index])), np.eye(width), atol=1e-6)
         assert np.linalg.eigvalsh(found[index]).min() > 0

@@ -7,6 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self, cast
 
@@ -23,7 +24,7 @@ from sklearn.utils.validation import (
     column_or_1d,
     validate_data,
 )
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from . import paper, tables
 from .distributions import ClassDistribution, Mixture, generator
@@ -31,7 +32,7 @@ from .families import JEFFREYS, DirichletCategorical, Family, NormalLinear, miss
 from .growth import Policy, iterate_growth
 from .history import GrowthEvent, History, StoppingReason
 from .model import GREY_ZONE, Reticulum
-from .native import rows_in_memory
+from .native import NativeRows, rows_in_memory
 from .objective import State, log_bayes_factors
 from .parametrizations import PARAMETRIZATIONS
 from .rows import INFORMED, MOST_INFORMED, NumpyRows, mean_and_covariance
@@ -435,12 +436,18 @@ class _Adaptive(_Estimator):
 
         children = generator(self.random_state).spawn(self.n_restarts)
         best: _Grown | None = None
-        for grown in _side_by_side(growth, children, at_once):
-            if grown is not None and (best is None or grown.state.log_evidence > best.state.log_evidence + 1e-6):
-                best = grown
-        if best is None:
-            return None
-        state, rows = best.state, rows.believing(best.state.family)
+        # Where other threads work on the rows, those of BLAS would be in their way.
+        are_busy = at_once > 1 or (isinstance(rows, NativeRows) and rows.can_climb)
+        with _blas().limit(limits=1 if are_busy else None, user_api="blas"):
+            for grown in _side_by_side(growth, children, at_once):
+                if grown is not None and (best is None or grown.state.log_evidence > best.state.log_evidence + 1e-6):
+                    best = grown
+            if best is None:
+                return None
+            state, rows = best.state, rows.believing(best.state.family)
+            rows = rows.arranged(state.tree.hyperplanes, state.tree.shape)
+            grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
+            factors = log_bayes_factors(rows, state)
 
         def widened(tree: Tree) -> Tree:
             if basis is None:
@@ -448,14 +455,12 @@ class _Adaptive(_Estimator):
             hyperplanes = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis.T])
             return Tree(hyperplanes, tree.shape, tree.ids)
 
-        rows = rows.arranged(state.tree.hyperplanes, state.tree.shape)
-        grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
         fitted = replace(state, tree=widened(state.tree))
         family = rows.family
         if basis is not None and isinstance(family, NormalLinear) and family.basis is not None:
             span = basis if basis.shape[1] < len(basis) else None
             family = replace(family, basis=basis @ family.basis, span=span)
-        model = _model(table._replace(family=family), schema, fitted, log_bayes_factors(rows, state), grey_shares)
+        model = _model(table._replace(family=family), schema, fitted, factors, grey_shares)
         return model, History(tuple(replace(event, tree=widened(event.tree)) for event in best.events), best.reason)
 
 
@@ -480,7 +485,8 @@ class ReticulumClassifier(_Classifier, _Adaptive):
         Which features are categories: those of text, bools or a categorical dtype; or those chosen by a mask, by name
         or by place; or none.
     patience : int, default=8
-        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence.
+        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence or, with more than 500
+        rows, than 1/5000 nat for each of them.
     max_attempts : int, default=500
         Largest number of attempts.
     max_splits : int or None, default=None
@@ -607,7 +613,8 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
         Which features are categories: those of text, bools or a categorical dtype; or those chosen by a mask, by name
         or by place; or none.
     patience : int, default=8
-        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence.
+        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence or, with more than 500
+        rows, than 1/5000 nat for each of them.
     max_attempts : int, default=500
         Largest number of attempts.
     max_splits : int or None, default=None
@@ -1286,10 +1293,14 @@ def _side_by_side(
     """Results of growths, in order, as many at once as there are threads."""
     if threads == 1:
         return (growth(restart, child) for restart, child in enumerate(children))
-    # Each growth has its own thread: BLAS must not start more.
-    with threadpool_limits(1, user_api="blas"):
-        results = Parallel(threads, prefer="threads")(delayed(growth)(*job) for job in enumerate(children))
+    results = Parallel(threads, prefer="threads")(delayed(growth)(*job) for job in enumerate(children))
     return cast("list[_Grown | None]", results)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """What tells BLAS how many threads to use: to find out where that is takes as long as many a fit."""
+    return ThreadpoolController()
 
 
 class _Grown(NamedTuple):

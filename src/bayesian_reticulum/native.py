@@ -33,8 +33,8 @@ _FEWEST_ARRANGED = 1 << 15
 _FEWEST_SPLITS_ARRANGED = 8
 # Cells and memberships that are held at once for that.
 _ARRANGED_FLOATS = 1 << 20
-# Below this many gates a second thread costs more than it saves: one that has to be started, and one that is there.
-_FEWEST_GATES, _FEWEST_GATES_OF_CLIMB = 1 << 17, 1 << 14
+# Below this many gates a second thread costs more than it saves.
+_FEWEST_GATES = 1 << 14
 
 
 def is_available() -> bool:
@@ -249,9 +249,10 @@ class NativeRows(NumpyRows):
         out = np.empty((len(directions), len(probabilities)))
         # A few directions at a time: their values are held for all rows.
         step = max(1, QUANTILE_FLOATS // max(self._n, 1))
+        threads = self._threads_for(len(directions))
         for start in range(0, len(directions), step):
             part = slice(start, start + step)
-            self._table.quantiles(np.ascontiguousarray(directions[part]), probabilities, out[part])
+            self._table.quantiles(np.ascontiguousarray(directions[part]), probabilities, threads, out[part])
         return out
 
     def scan(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
@@ -329,7 +330,7 @@ class NativeRows(NumpyRows):
             max_passes,
             least,
             self._threads,
-            _FEWEST_GATES_OF_CLIMB,
+            _FEWEST_GATES,
             log_evidence,
             prices,
         )

@@ -15,12 +15,14 @@ _CAUTION = 0.2
 _LEAST_FALL = 1e-10
 
 
-def newton_inverses(observed: Floats, complete: Floats, prior: Floats, cautious: NDArray[np.bool_]) -> Floats:
+def newton_inverses(
+    observed: Floats, complete: Floats, prior: Floats, cautious: NDArray[np.bool_]
+) -> tuple[Floats, NDArray[np.bool_]]:
     """Inverse of information plus prior precision (..., p, p) that makes Newton's direction one of ascent.
 
     The observed information gives the longer steps but need not be positive definite far from the optimum;
     there the complete-data information, which always is, takes its place. A `cautious` step (broadcast to all
-    matrices) looks at both.
+    matrices) looks at both. The second of the results tells where (...) the complete-data information was of use.
     """
     diagonal = np.arange(prior.shape[-1])
     caution = np.where(cautious, _CAUTION, 0.0)
@@ -29,10 +31,12 @@ def newton_inverses(observed: Floats, complete: Floats, prior: Floats, cautious:
     flat = matrices.reshape(-1, len(diagonal), len(diagonal))
     safe = complete.reshape(flat.shape)
     penalties = prior.reshape(-1, len(diagonal))
-    for index in np.flatnonzero(~_positive_definite(flat)):
+    is_replaced = ~_positive_definite(flat)
+    for index in np.flatnonzero(is_replaced):
         flat[index] = safe[index]
         flat[index, diagonal, diagonal] += penalties[index]
-    return np.asarray(np.linalg.inv(matrices))
+    is_of_use = is_replaced.reshape(matrices.shape[:-2]) | np.broadcast_to(cautious, matrices.shape)[..., 0, 0]
+    return np.asarray(np.linalg.inv(matrices)), is_of_use
 
 
 def _positive_definite(matrices: Floats) -> np.ndarray:

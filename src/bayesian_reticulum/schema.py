@@ -489,8 +489,9 @@ def _column_units(cells: Floats, weights: Floats, margin: float) -> tuple[float,
         return middle, 1.0, middle, middle
     within = (np.clip(cells, low, high) - middle) / half
     share = weights / weights.sum()
-    mean = float(share @ within)
-    spread = float(np.sqrt(share @ (within - mean) ** 2))
+    # Not by BLAS, whose threads take longer to wake than to add up a column.
+    mean = float((share * within).sum())
+    spread = float(np.sqrt((share * (within - mean) ** 2).sum()))
     if spread < 1e-12:
         # Only rows of no weight differ.
         return middle + mean * half, 1.0, middle + mean * half, middle + mean * half

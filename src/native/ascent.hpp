@@ -136,8 +136,7 @@ class Ascent {
           lead_(table.lead()), packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()),
           planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_),
           pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed),
-          crew_(static_cast<int>(std::min<int64_t>(threads, (table.n_rows() + kChunkRows - 1) / kChunkRows))),
-          fewest_gates_(fewest_gates),
+          threads_(threads), fewest_gates_(fewest_gates),
           best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
           best_log_evidence_(log_evidence), best_prices_(prices) {
         for (int t = 0; t < c; ++t) {
@@ -170,15 +169,16 @@ class Ascent {
         int service = 0;
         for (int turn = 0; turn < effort.max_passes; ++turn) {
             std::vector<int> live;
-            bool information = false;
+            bool information = false, complete = false;
             for (int t = 0; t < c_; ++t)
                 if (!states_[t].done) {
                     live.push_back(t);
                     information |= service >= states_[t].serves;
+                    complete |= states_[t].wants_complete;
                 }
             if (live.empty()) break;
             service = information ? 0 : service + 1;
-            pass(live, information);
+            pass(live, information, complete && !fixed_);
             if (PyErr_CheckSignals()) throw nb::python_error();
             for (size_t i = 0; i < live.size(); ++i) {
                 State& state = states_[live[i]];
@@ -197,7 +197,7 @@ class Ascent {
                 states_[t].trial_statistics = states_[t].statistics;
             }
         if (unsettled.empty()) return;
-        pass(unsettled, true);
+        pass(unsettled, true, false);
         for (size_t i = 0; i < unsettled.size(); ++i) {
             const int t = unsettled[i];
             note(t, value_of(states_[t], i), cost(states_[t], i));
@@ -218,7 +218,8 @@ class Ascent {
         // Slope of the bound along the statistics, and the E step.
         Values push, change;
         double value = -std::numeric_limits<double>::infinity(), damping = 0.0, cost = 0.0;
-        bool done = false;
+        // Whether complete-data information was of use when the metric was last made.
+        bool done = false, wants_complete = true;
         int rounds_left = 0, serves = 0;
         // Slopes, by their place among all, that stay zero.
         std::vector<int64_t> absent;
@@ -247,7 +248,8 @@ class Ascent {
         return 0.5 * sum;
     }
 
-    void pass(const std::vector<int>& trees, bool information) {
+    // Complete-data information, if it is asked for, is part of information.
+    void pass(const std::vector<int>& trees, bool information, bool complete) {
         const int count = static_cast<int>(trees.size());
         trial_.clear();
         given_.clear();
@@ -261,14 +263,14 @@ class Ascent {
         new_statistics_.assign(given_.size(), 0.0);
         gradient_.assign(trial_.size(), 0.0);
         observed_.assign(information ? count * m_ * pairs_ : 0, 0.0);
-        complete_.assign(observed_.size(), 0.0);
+        complete_.assign(complete ? observed_.size() : 0, 0.0);
         const Trees stack = {count, m_, w_, trial_.data(), children_};
         const Sums sums = {log_normalizer_.data(), new_statistics_.data(), gradient_.data(), nullptr, nullptr};
         // A tree without splits has no information.
         Sums with_information = sums;
         if (information && m_) {
             with_information.observed = observed_.data();
-            with_information.complete = complete_.data();
+            if (complete) with_information.complete = complete_.data();
         }
         nb::gil_scoped_release release;
         if (with_information.observed == nullptr || &informants_ == &table_) {
@@ -291,12 +293,14 @@ class Ascent {
         const int64_t hidden = place % w_, first = (int64_t{i} * m_ + place / w_) * pairs_;
         for (int64_t row = 0, at = first; row < packed_; at += packed_ - row++)
             for (int64_t column = row; column < packed_; ++column)
-                if (row == hidden || column == hidden) observed_[at + column - row] = complete_[at + column - row] = 0.0;
+                if (row == hidden || column == hidden)
+                    for (Values* told : {&observed_, &complete_})
+                        if (!told->empty()) (*told)[at + column - row] = 0.0;
     }
 
     void add_pass(const Table& table, const Trees& stack, const Sums& sums) {
         const int64_t gates = table.n_rows() * stack.c * m_ * (sums.observed ? w_ : 1);
-        table.add_pass(stack, expected_.data(), gates >= fewest_gates_ ? &crew_ : nullptr, sums);
+        table.add_pass(stack, expected_.data(), gates >= fewest_gates_ ? threads_ : 1, sums);
     }
 
     // Penalised bound of the i-th tree of the last pass.
@@ -398,13 +402,15 @@ class Ascent {
     void renew_metric(State& state, size_t i) {
         const int64_t size = m_ * pairs_;
         state.observed.assign(observed_.begin() + i * size, observed_.begin() + (i + 1) * size);
-        state.complete.assign(complete_.begin() + i * size, complete_.begin() + (i + 1) * size);
+        if (!complete_.empty())
+            state.complete.assign(complete_.begin() + i * size, complete_.begin() + (i + 1) * size);
         invert(state);
     }
 
     void invert(State& state) {
         Values matrix(square_), work(square_);
         const double caution = state.damping > 0.0 ? kCaution : 0.0;
+        state.wants_complete = state.damping > 0.0;
         for (int split = 0; split < m_; ++split) {
             const double* observed = state.observed.data() + split * pairs_;
             const double* complete = state.complete.data() + split * pairs_;
@@ -424,12 +430,16 @@ class Ascent {
                     inverse_from_cholesky(matrix.data(), lead_, work.data(), inverse);
                     break;
                 }
+                state.wants_complete = true;
             }
             // The tail is a diagonal matrix.
             for (int j = lead_; j < w_; ++j) {
                 const double variance = table_.tail()[j - lead_], prior = state.precisions[split] + damping;
                 double precision = ((1.0 - caution) * observed[pairs_ - 1] + caution * complete[pairs_ - 1]) * variance;
-                if (!(precision + prior > 0.0)) precision = complete[pairs_ - 1] * variance;
+                if (!(precision + prior > 0.0)) {
+                    precision = complete[pairs_ - 1] * variance;
+                    state.wants_complete = true;
+                }
                 state.tail_inverse[int64_t{split} * (w_ - lead_) + j - lead_] = 1.0 / (precision + prior);
             }
         }
@@ -673,7 +683,7 @@ class Ascent {
     int c_, m_, w_, lead_, packed_, L_, k_;
     int64_t planes_, sums_, square_, pairs_;
     bool fixed_;
-    Crew crew_;
+    int threads_;
     int64_t fewest_gates_;
     std::vector<State> states_;
     double *best_hyperplanes_, *best_precisions_, *best_statistics_, *best_log_evidence_, *best_prices_;

@@ -298,14 +298,15 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
           std::vector<double>& scratch) {
     const int c = trees.c, m = trees.m, leaves = trees.leaves(), width = trees.width, n = block.n, k = beliefs.k;
     const bool information = sums.observed != nullptr;
+    const int64_t kinds = information ? (sums.complete ? 2 : 1) : 0;
     const int64_t splits = int64_t{c} * m;
     const int64_t says = beliefs.by_code ? 0 : int64_t{c} * leaves;
     const int64_t softs = block.missing ? splits : 0;
-    double* at = grown(scratch, n * (splits * (information ? 3 : 1) + 2 * int64_t{m} + leaves + 2 + says +
-                                     softs * (information ? 7 : 3)));
+    double* at = grown(scratch, n * (splits * (1 + kinds) + 2 * int64_t{m} + leaves + 2 + says +
+                                     softs * (3 + 2 * kinds)));
     double* slope = std::exchange(at, at + splits * n);  // activations first
     double* curvature = at;                              // observed, then complete
-    if (information) at += 2 * splits * n;
+    at += kinds * splits * n;
     double* gate = std::exchange(at, at + int64_t{m} * n);
     double* reach = std::exchange(at, at + int64_t{m} * n);
     double* member = std::exchange(at, at + int64_t{leaves} * n);
@@ -315,7 +316,7 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
     double* soft = std::exchange(at, at + softs * n);
     double* softened = std::exchange(at, at + softs * n);  // activations, once slopes have taken their place
     double* pulled = std::exchange(at, at + softs * n);
-    double* step = std::exchange(at, at + (information ? 2 * softs * n : 0));  // observed, then complete
+    double* step = std::exchange(at, at + kinds * softs * n);  // observed, then complete
     double* twice = at;
     std::vector<char> alive, any_alive(static_cast<size_t>(splits), 0);
     // Small trees are all reached: their activations are made for the whole stack.
@@ -417,10 +418,8 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
             if (!alive[split]) {
                 std::fill_n(below, n, 0.0);
                 std::fill_n(own_slope, n, 0.0);
-                if (information) {
-                    std::fill_n(curvature + (int64_t{tree} * m + split) * n, n, 0.0);
-                    std::fill_n(curvature + (splits + int64_t{tree} * m + split) * n, n, 0.0);
-                }
+                for (int64_t kind = 0; kind < kinds; ++kind)
+                    std::fill_n(curvature + (kind * splits + int64_t{tree} * m + split) * n, n, 0.0);
                 continue;
             }
             any_alive[int64_t{tree} * m + split] = 1;
@@ -441,7 +440,7 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
                 const Vec known = reached * own * (1.0 - own);
                 // Padding has no weight, and nothing to divide.
                 const Vec inverse = weight > 0.0 ? 1.0 / weight : Vec{};
-                store(complete + b, known);
+                if (kinds > 1) store(complete + b, known);
                 store(observed + b, known - left * (1.0 - own - steep * inverse) +
                                         own * steep * (1.0 - reached * inverse));
             }
@@ -469,8 +468,7 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
                 const Vec pull = kProbitSlope * s * s * a;
                 store(pulled + b, steep * pull);
                 store(slope + b, steep * s);
-                if (!information) continue;
-                for (int64_t kind = 0; kind < 2; ++kind) {
+                for (int64_t kind = 0; kind < kinds; ++kind) {
                     const int64_t own = kind * splits * n + b;
                     const Vec bent = load(curvature + own), changing = kind ? Vec{} : steep;
                     store(step + own, kProbitSlope * s * s * s * (changing - bent * a));
@@ -481,27 +479,23 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
             const int gaps = trees.gaps;
             const int64_t gap_pairs = int64_t{gaps} * (gaps + 1) / 2, mixed = int64_t{trees.lead} * gaps;
             add_dots(pulled + first * n, count, n, block.missing, block.stride, gaps, sums.by_gap + first * gaps);
-            if (information)
-                for (int64_t kind = 0; kind < 2; ++kind) {
-                    const int64_t own = (kind * splits + first) * n;
-                    add_mixed(step + own, count, n, block.design, trees.lead, block.missing, gaps, block.stride,
-                              (kind ? sums.complete_by_gap : sums.observed_by_gap) + first * mixed);
-                    add_curvatures(twice + own, count, n, block.missing, block.stride, gaps, 0,
-                                   (kind ? sums.complete_by_gaps : sums.observed_by_gaps) + first * gap_pairs,
-                                   gap_pairs);
-                }
+            for (int64_t kind = 0; kind < kinds; ++kind) {
+                const int64_t own = (kind * splits + first) * n;
+                add_mixed(step + own, count, n, block.design, trees.lead, block.missing, gaps, block.stride,
+                          (kind ? sums.complete_by_gap : sums.observed_by_gap) + first * mixed);
+                add_curvatures(twice + own, count, n, block.missing, block.stride, gaps, 0,
+                               (kind ? sums.complete_by_gaps : sums.observed_by_gaps) + first * gap_pairs, gap_pairs);
+            }
         }
         add_dots(slope + first * n, count, n, block.design, block.stride, width, sums.gradient + first * width);
-        if (information) {
-            for (int64_t kind = 0; kind < 2; ++kind) {
-                const double* own = curvature + (kind * splits + first) * n;
-                double* out = (kind ? sums.complete : sums.observed) + first * pairs;
-                add_curvatures(own, count, n, block.design, block.stride, trees.lead, skip, out, pairs);
-                for (int split = 0; skip && split < count; ++split) {
-                    Vec all_of_it = {};
-                    for (int b = 0; b < n; b += kLanes) all_of_it += load(own + int64_t{split} * n + b);
-                    out[(split + 1) * pairs - 1] += sum(all_of_it);
-                }
+        for (int64_t kind = 0; kind < kinds; ++kind) {
+            const double* own = curvature + (kind * splits + first) * n;
+            double* out = (kind ? sums.complete : sums.observed) + first * pairs;
+            add_curvatures(own, count, n, block.design, block.stride, trees.lead, skip, out, pairs);
+            for (int split = 0; skip && split < count; ++split) {
+                Vec all_of_it = {};
+                for (int b = 0; b < n; b += kLanes) all_of_it += load(own + int64_t{split} * n + b);
+                out[(split + 1) * pairs - 1] += sum(all_of_it);
             }
         }
         first = last;

@@ -59,7 +59,7 @@ struct Sums {
     double* statistics;      // (c * leaves, k)
     double* gradient;        // (c * m, width)
     double* observed;        // (c * m, pairs), or null
-    double* complete;        // (c * m, pairs), or null
+    double* complete;        // (c * m, pairs), or null; not without observed
     // What is multiplied by derivatives of variances in the end; null where the table has no gaps.
     double* by_gap = nullptr;                   // (c * m, gaps)
     double* observed_by_gap = nullptr;          // (c * m, lead, gaps)

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +16,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -36,8 +38,8 @@ using Cells = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 
 // Scratch of one block should stay in a core's second-level cache.
 constexpr int64_t kBlockFloats = int64_t{1} << 16;
-// Rows that one thread works on before it adds up what it has. Fixed, so that sums do not depend on threads.
-constexpr int64_t kChunkRows = 2048;
+// Rows, at least, that one thread works on before it adds up what it has. Fixed, so that sums do not depend on threads.
+constexpr int64_t kChunkRows = 512;
 // How often a thread looks for what it waits for before it goes to sleep: for about a tenth of a millisecond.
 constexpr int kMoments = 200;
 // Numbers in the inverses that are kept while gaps are filled.
@@ -303,7 +305,7 @@ struct Gaps {
             for (int64_t g = 0; g < q; ++g)
                 for (int j = 0; j < width; ++j) to.gradient[split * width + j] -= alone[g] * steps[g * width + j];
             if (!to.observed) continue;
-            for (int kind = 0; kind < 2; ++kind) {
+            for (int kind = 0; kind < (to.complete ? 2 : 1); ++kind) {
                 const double* mixed = (kind ? to.complete_by_gap : to.observed_by_gap) + split * lead * q;
                 const double* together = (kind ? to.complete_by_gaps : to.observed_by_gaps) + split * gap_pairs;
                 double* out = (kind ? to.complete : to.observed) + split * pairs;
@@ -347,25 +349,39 @@ bool comes_at_once(Condition condition) {
     return condition();
 }
 
-// Threads that help with one piece of work after another: to start them takes as long as a pass over few rows.
+// Threads that help another one with one piece of work after another: to start them, and to fill their memory with zeros,
+// takes as long as a pass over few rows.
 class Crew {
   public:
-    explicit Crew(int threads) : wanted_(threads) {}
+    Crew() = default;
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 
     ~Crew() {
-        call(nullptr);
-        for (auto& helper : helpers_) helper.join();
+        for (auto& helper : helpers_) {
+            if (is_here()) {
+                call(*helper, nullptr);
+                helper->thread.join();
+            } else {
+                // When a process was forked, its threads stayed behind: there is nothing to wait for.
+                helper.release();
+            }
+        }
     }
 
-    bool is_alone() const { return wanted_ <= 1; }
+    // That of this thread.
+    static Crew& own() {
+        thread_local std::optional<Crew> crew;
+        if (!crew || !crew->is_here()) crew.emplace();
+        return *crew;
+    }
 
-    // Calls `work`, which must not throw, in all threads and in this one, and returns when all have.
-    void run(const std::function<void()>& work) {
-        gather();
-        busy_.store(static_cast<int>(helpers_.size()), std::memory_order_relaxed);
-        call(&work);
+    // Calls `work`, which must not throw, in so many threads, this one among them, and returns when all have.
+    void run(int threads, const std::function<void()>& work) {
+        gather(threads - 1);
+        const int called = std::min(threads - 1, static_cast<int>(helpers_.size()));
+        busy_.store(called, std::memory_order_relaxed);
+        for (int helper = 0; helper < called; ++helper) call(*helpers_[helper], &work);
         work();
         const auto are_done = [&] { return busy_.load(std::memory_order_acquire) == 0; };
         if (comes_at_once(are_done)) return;
@@ -374,34 +390,46 @@ class Crew {
     }
 
   private:
-    void gather() {
+    struct Helper {
+        std::mutex mutex;
+        std::condition_variable called;
+        std::atomic<uint64_t> calls{0};
+        const std::function<void()>* work = nullptr;
+        std::thread thread;
+    };
+
+    bool is_here() const { return process_ == getpid(); }
+
+    void gather(int wanted) {
         try {
-            while (static_cast<int>(helpers_.size()) + 1 < wanted_)
-                helpers_.emplace_back([this, seen = calls_.load()] { help(seen); });
+            while (static_cast<int>(helpers_.size()) < wanted) {
+                auto helper = std::make_unique<Helper>();
+                helper->thread = std::thread([this, own = helper.get()] { help(*own); });
+                helpers_.push_back(std::move(helper));
+            }
         } catch (...) {
             // No more threads to be had: those that started, and this one, do the work.
-            wanted_ = static_cast<int>(helpers_.size()) + 1;
         }
     }
 
-    void call(const std::function<void()>* work) {
+    static void call(Helper& helper, const std::function<void()>* work) {
         {
-            std::lock_guard<std::mutex> lock(mutex_);
-            work_ = work;
-            calls_.fetch_add(1, std::memory_order_release);
+            std::lock_guard<std::mutex> lock(helper.mutex);
+            helper.work = work;
+            helper.calls.fetch_add(1, std::memory_order_release);
         }
-        called_.notify_all();
+        helper.called.notify_one();
     }
 
-    void help(uint64_t seen) {
-        const auto is_called = [&] { return calls_.load(std::memory_order_acquire) != seen; };
-        for (;; ++seen) {
+    void help(Helper& own) {
+        for (uint64_t seen = 0;; ++seen) {
+            const auto is_called = [&] { return own.calls.load(std::memory_order_acquire) != seen; };
             if (!comes_at_once(is_called)) {
-                std::unique_lock<std::mutex> lock(mutex_);
-                called_.wait(lock, is_called);
+                std::unique_lock<std::mutex> lock(own.mutex);
+                own.called.wait(lock, is_called);
             }
-            if (!work_) return;
-            (*work_)();
+            if (!own.work) return;
+            (*own.work)();
             if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
                 std::lock_guard<std::mutex> lock(mutex_);
                 done_.notify_one();
@@ -409,19 +437,18 @@ class Crew {
         }
     }
 
-    int wanted_;
-    std::vector<std::thread> helpers_;
+    const pid_t process_ = getpid();
+    std::vector<std::unique_ptr<Helper>> helpers_;
     std::mutex mutex_;
-    std::condition_variable called_, done_;
-    const std::function<void()>* work_ = nullptr;
-    std::atomic<uint64_t> calls_{0};
+    std::condition_variable done_;
     std::atomic<int> busy_{0};
 };
 
-// Works through chunks with a crew, or alone without one; `add` is called for one chunk at a time, in order.
+// Works through chunks in so many threads; `add` is called for one chunk at a time, in order.
 template <typename Worker>
-void in_order(int64_t chunks, Crew* crew, Worker make_worker) {
-    if (!crew || crew->is_alone() || chunks <= 1) {
+void in_order(int64_t chunks, int threads, Worker make_worker) {
+    threads = static_cast<int>(std::min<int64_t>(threads, chunks));
+    if (threads <= 1) {
         auto worker = make_worker();
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
             worker.work(chunk);
@@ -434,7 +461,7 @@ void in_order(int64_t chunks, Crew* crew, Worker make_worker) {
     std::atomic<int64_t> taken{0}, added{0};
     std::atomic<bool> has_failed{false};
     std::exception_ptr failure;
-    crew->run([&] {
+    Crew::own().run(threads, [&] {
         try {
             int64_t chunk = taken.fetch_add(1, std::memory_order_relaxed);
             if (chunk >= chunks) return;
@@ -464,11 +491,14 @@ void in_order(int64_t chunks, Crew* crew, Worker make_worker) {
     if (failure) std::rethrow_exception(failure);
 }
 
-// The same with threads that are started for it.
-template <typename Worker>
-void in_order(int64_t chunks, int threads, Worker make_worker) {
-    Crew crew(static_cast<int>(std::min<int64_t>(threads, chunks)));
-    in_order(chunks, &crew, make_worker);
+// Calls what `make_work` makes, once for each thread, with each number below `count`, in so many threads.
+template <typename Work>
+void one_by_one(int64_t count, int threads, Work make_work) {
+    struct Worker {
+        decltype(make_work()) work;
+        void add(int64_t) {}
+    };
+    in_order(count, threads, [&] { return Worker{make_work()}; });
 }
 
 // Memory of a thread that is kept: pages that are handed back at once have to be filled with zeros again.
@@ -610,15 +640,14 @@ class Table {
               information ? complete->data() : nullptr});
     }
 
-    // Adds to sums, with a number of threads or with a crew; alone if that is null.
-    template <typename Threads>
-    void add_pass(const Trees& given, const double* parameters, Threads threads, const Sums& to) const {
+    void add_pass(const Trees& given, const double* parameters, int threads, const Sums& to) const {
         const Softened softened(*this, given);
         const Trees& trees = softened.trees;
         const Likelihoods likelihoods(*this, trees, parameters);
         const int64_t splits = int64_t{trees.c} * trees.m, leaves = int64_t{trees.c} * trees.leaves();
         const int64_t pairs = trees.pairs();
-        const bool information = to.observed != nullptr;
+        const bool information = to.observed != nullptr, complete = to.complete != nullptr;
+        const int64_t kinds = information + complete;
         const int64_t q = gaps_.size(), mixed = q * trees.lead, gap_pairs = q * (q + 1) / 2;
         std::vector<double> by_gap(static_cast<size_t>(splits * q)),
             by_gaps(static_cast<size_t>(information ? 2 * splits * (mixed + gap_pairs) : 0));
@@ -633,19 +662,19 @@ class Table {
             {to.statistics, leaves * k_},
             {to.gradient, splits * width_},
             {to.observed, information ? splits * pairs : 0},
-            {to.complete, information ? splits * pairs : 0},
+            {to.complete, complete ? splits * pairs : 0},
             {all.by_gap, splits * q},
             {all.observed_by_gap, information ? splits * mixed : 0},
-            {all.complete_by_gap, information ? splits * mixed : 0},
+            {all.complete_by_gap, complete ? splits * mixed : 0},
             {all.observed_by_gaps, information ? splits * gap_pairs : 0},
-            {all.complete_by_gaps, information ? splits * gap_pairs : 0},
+            {all.complete_by_gaps, complete ? splits * gap_pairs : 0},
         };
-        const int64_t softs = q ? splits * (information ? 7 : 3) : 0;
-        const int64_t floats = width_ + q + (statistics_ ? k_ + leaves : 0) + splits * (information ? 3 : 1) +
+        const int64_t softs = q ? splits * (3 + 2 * kinds) : 0;
+        const int64_t floats = width_ + q + (statistics_ ? k_ + leaves : 0) + splits * (1 + kinds) +
                                3 * int64_t{trees.leaves()} + softs;
         run(block_rows(floats), threads, totals, [&](const Block& block, int64_t, double* const* sums, auto& scratch) {
             kernels.pass(trees, likelihoods.beliefs, block,
-                         {sums[0], sums[1], sums[2], information ? sums[3] : nullptr, information ? sums[4] : nullptr,
+                         {sums[0], sums[1], sums[2], information ? sums[3] : nullptr, complete ? sums[4] : nullptr,
                           sums[5], sums[6], sums[7], sums[8], sums[9]},
                          scratch);
         });
@@ -789,25 +818,28 @@ class Table {
         counts.assign(static_cast<size_t>(D * cells), 0.0);
         add_histogram(directions, edges, cuts, threads, counts.data(), static_cast<int64_t>(counts.size()));
         nb::gil_scoped_release release;
-        std::vector<double> gains(static_cast<size_t>(size) * 2 * E), scratch;
-        for (int d = 0; d < D; ++d) {
-            kernels.threshold_gains(counts.data() + d * cells, E + 1, k_, size, prior.data(), gains.data(), scratch);
-            for (int cut = 0; cut < n_cuts; ++cut)
-                for (int side = 0; side < 2; ++side)
-                    std::copy_n(gains.data() + (int64_t{1 + cut} * 2 + side) * E, E,
-                                out.data() + ((int64_t{cut} * 2 + side) * D + d) * E);
-        }
+        one_by_one(D, threads, [&] {
+            return [&, gains = std::vector<double>(static_cast<size_t>(size) * 2 * E),
+                    scratch = std::vector<double>()](int64_t d) mutable {
+                const double* own = counts.data() + d * cells;
+                kernels.threshold_gains(own, E + 1, k_, size, prior.data(), gains.data(), scratch);
+                for (int cut = 0; cut < n_cuts; ++cut)
+                    for (int side = 0; side < 2; ++side)
+                        std::copy_n(gains.data() + (int64_t{1 + cut} * 2 + side) * E, E,
+                                    out.data() + ((int64_t{cut} * 2 + side) * D + d) * E);
+            };
+        });
     }
 
     // Weighted quantiles of the rows along directions, (directions, probabilities), as `schema.weighted_quantiles`.
-    void quantiles(In<double, 2> directions, In<double, 1> probabilities, Out<2> out) const {
+    void quantiles(In<double, 2> directions, In<double, 1> probabilities, int threads, Out<2> out) const {
         const int D = static_cast<int>(directions.shape(0)), P = static_cast<int>(probabilities.size());
         require(static_cast<int>(directions.shape(1)) == width_, "directions need one slope for each column");
         require(static_cast<int>(out.shape(0)) == D && static_cast<int>(out.shape(1)) == P, "out has another size");
         require(std::any_of(index_.data(), index_.data() + n_, [](int64_t row) { return row >= 0; }),
                 "no rows have no quantiles");
         nb::gil_scoped_release release;
-        std::vector<double> values(static_cast<size_t>(D) * n_), weights, tile, own;
+        std::vector<double> values(static_cast<size_t>(D) * n_), weights, tile;
         for (const Part& part : plan(block_rows(width_ + D)).parts) {
             const Block rows = block(part, tile);
             for (int d = 0; d < D; ++d) {
@@ -823,12 +855,14 @@ class Table {
         }
         for (int64_t b = 0; b < n_; ++b)
             if (index_.data()[b] >= 0) weights.push_back(mass_.data()[b]);
-        for (int d = 0; d < D; ++d) {
-            own.clear();
-            for (int64_t b = 0; b < n_; ++b)
-                if (index_.data()[b] >= 0) own.push_back(values[d * n_ + b]);
-            weighted_quantiles(own, weights, probabilities.data(), P, out.data() + int64_t{d} * P);
-        }
+        one_by_one(D, threads, [&] {
+            return [&, own = std::vector<double>()](int64_t d) mutable {
+                own.clear();
+                for (int64_t b = 0; b < n_; ++b)
+                    if (index_.data()[b] >= 0) own.push_back(values[d * n_ + b]);
+                weighted_quantiles(own, weights, probabilities.data(), P, out.data() + d * P);
+            };
+        });
     }
 
     int width() const { return width_; }
@@ -931,8 +965,8 @@ class Table {
         return plan;
     }
 
-    template <typename Threads, typename Work>
-    void run(int rows, Threads threads, const std::vector<std::pair<double*, int64_t>>& totals, Work work) const {
+    template <typename Work>
+    void run(int rows, int threads, const std::vector<std::pair<double*, int64_t>>& totals, Work work) const {
         const Plan plan = this->plan(rows);
         struct Worker {
             const Table& table;
