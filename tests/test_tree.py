@@ -9,6 +9,7 @@ from bayesian_reticulum.rows import gates
 from bayesian_reticulum.tree import (
     Shape,
     Tree,
+    branch_of,
     collapse,
     graft,
     insert_split,
@@ -16,6 +17,7 @@ from bayesian_reticulum.tree import (
     single_leaf,
     splice,
     split_leaf,
+    splits_below,
     with_canonical_signs,
 )
 from plugins import hyperplanes, trees
@@ -75,6 +77,19 @@ def test_grafting_then_collapsing_restores_the_tree(data, tree, branch):
     branch = Tree(np.resize(branch.hyperplanes, (branch.n_splits, tree.n_features + 1)), branch.shape, branch.ids)
     leaf = data.draw(st.integers(0, tree.n_leaves - 1))
     assert_same(collapse(graft(tree, leaf, branch), tree.n_splits), tree)
+
+
+@given(data=st.data(), tree=trees(min_splits=1))
+def test_a_branch_that_is_put_where_it_was_taken_from_restores_the_tree(data, tree):
+    split = data.draw(st.integers(0, tree.n_splits - 1))
+    branch, leaves = branch_of(tree, split), np.flatnonzero(tree.shape.sides[split])
+    np.testing.assert_array_equal(branch.ids, tree.ids[splits_below(tree, split)])
+    assert branch.n_leaves == len(leaves)
+    again = graft(collapse(tree, split), int(leaves[0]), branch)
+    # Splits of the branch have become the last ones.
+    order = [again.ids.tolist().index(id_) for id_ in tree.ids]
+    np.testing.assert_array_equal(again.hyperplanes[order], tree.hyperplanes)
+    np.testing.assert_array_equal(again.shape.sides[order], tree.shape.sides)
 
 
 @given(tree=trees())

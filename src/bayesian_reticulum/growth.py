@@ -26,11 +26,25 @@ from .objective import (
     evaluated,
     fitted,
     least_gains,
+    merged,
     parted,
+    settle,
     settled,
 )
 from .rows import Rows, mean_and_covariance, scan_family
-from .tree import Floats, Integers, Shape, Tree, graft, insert_split, single_leaf, split_leaf, with_canonical_signs
+from .tree import (
+    Floats,
+    Integers,
+    Shape,
+    Tree,
+    branch_of,
+    graft,
+    insert_split,
+    single_leaf,
+    split_leaf,
+    splits_below,
+    with_canonical_signs,
+)
 
 # One split, and three at once: a root with a split on either side.
 CUT = split_leaf(single_leaf(0), 0, [0.0]).shape
@@ -43,16 +57,18 @@ _STIFFNESS = 4.0
 _MOST_CONTRASTS = 16
 # Prior precision of a new split for each angle of its hyperplane: weakly bound, but no less so with many features.
 _WEAK_PRECISION = 0.02
-# Branches of each kind that are fitted: up to eight, fewer in wide tables, where each costs more.
+# Branches of each kind that are fitted: up to eight, fewer of many columns or rows, where each costs more.
 _MOST_BRANCHES = 8
-_BRANCH_WIDTHS = 512
+_BRANCH_WIDTHS, _BRANCH_ROWS = 512, 1 << 16
+# How many times the gain of a cut three cuts must have to be looked at where one does not pay.
+_STANDS_OUT = 2.0
 # Directions along which the second level of a look-ahead is scanned, at most.
 _LOOKAHEAD_DIRECTIONS = 128
 # Statistics that one scan, and one stack of candidates with their information, may hold.
 _SCAN_FLOATS = 1 << 19
 _STACK_FLOATS = 1 << 22
-# Rows below a leaf that are enough to find good starts.
-_SAMPLE = 8192
+# Rows below a leaf that are enough to scan for starts, and to tell which of these are good.
+_SCANNED, _SAMPLE = 4096, 8192
 # Many rows are first grown on a sample of this many, then on ever larger ones.
 _FIRST_SAMPLE = 16384
 _NEXT_SAMPLE = 8
@@ -68,10 +84,14 @@ _LEAF_BY_LEAF, _CELLS_LEAF_BY_LEAF = 65536, 1 << 21
 _TURN = 0.35
 # Effective number of rows that a boundary needs to be bent: one in the grey zone counts for up to a quarter.
 _FEWEST_AT_BOUNDARY = 1.0
-# Nats by which an attempt must beat the incumbent to count as progress.
-MINIMAL_GAIN = 0.1
+# Nats by which an attempt must beat the incumbent to be kept, and for each unit of weight to count as progress.
+MINIMAL_GAIN, _MINIMAL_PROGRESS = 0.1, 2e-4
 # A branch that loses more than this on its own is not worth fitting all splits for.
 LARGEST_LOCAL_LOSS = 1.0
+# What changed is first fitted with the splits around it, if there are others: with a branch of up to so many.
+_SURROUNDING_SPLITS = 5
+# A change that is this many nats behind, there, is not worth fitting all splits for.
+_FAR_BEHIND = 10.0
 # A split that is worth this many nats before all else has adapted will not be pruned.
 _DOUBT = 10.0
 # A tree this many nats behind is not saved by pruning, nor by fitting it further.
@@ -88,6 +108,7 @@ _REGROWN_LEAVES = 4
 _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
 _SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
 _LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
+_AROUND = Effort(tolerance=1e-2, rounds=3, max_passes=40)
 GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=100)
 _MANY_ROWS = Effort(rounds=2, max_passes=40)
 _POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500, exact=True)
@@ -118,7 +139,7 @@ class Policy:
     Parameters
     ----------
     patience : int
-        Attempts in a row that gain less than 0.1 nat before growth stops.
+        Attempts in a row without progress before growth stops.
     max_attempts : int
     max_splits, max_depth : int or None
     n_directions : int
@@ -230,7 +251,8 @@ def iterate_growth(
                 without_gain += 1
                 yield GrowthEvent(attempt, "rejected", split_id, incumbent.tree, incumbent.log_evidence, candidates)
                 continue
-            without_gain = 0
+            gain = challenger.log_evidence - incumbent.log_evidence
+            without_gain = 0 if gain > _MINIMAL_PROGRESS * part.weight else without_gain + 1
             yield GrowthEvent(attempt, "kept", split_id, challenger.tree, challenger.log_evidence, candidates)
             part, incumbent = _tuned(part, challenger)
             if incumbent is not challenger:
@@ -378,17 +400,27 @@ def _attempt(
 ) -> tuple[State | None, tuple[Candidate, ...], list[GrowthEvent]]:
     """Try branches at one site; returns the better tree if one was found, all candidates, and the best one's way."""
     candidates: list[Candidate] = []
+    proposals: list[tuple[float, int, Proposal]] = []
+    around = _surroundings(rows, incumbent, site)
+    for kind, local_gain, change in _changes(rows, site, policy, rng, first_id, is_small=around is None):
+        if isinstance(change, Proposal):
+            gain_around, proposal = _tried_around(around, change)
+            proposals.append((gain_around, len(candidates), proposal))
+        reason = "falls behind with the tree around it held" if isinstance(change, Proposal) else change
+        candidates.append(Candidate(kind, local_gain, None, False, reason))
+    proposals.sort(key=lambda own: -round(own[0], 6))
     best: tuple[State, list[GrowthEvent], int] | None = None
-    for kind, local_gain, change in _changes(rows, site, policy, rng, first_id):
-        if not isinstance(change, Proposal):
-            candidates.append(Candidate(kind, local_gain, None, False, change))
-            continue
-        challenger, events = _judged(rows, incumbent, change)
+    ahead = 0.0
+    for gain_around, place, proposal in proposals:
+        if gain_around < max(0.0, proposals[0][0]) - _FAR_BEHIND:
+            break
+        challenger, events = _judged(rows, incumbent, proposal, ahead)
         gain = challenger.log_evidence - incumbent.log_evidence
         reason = f"gained less than {MINIMAL_GAIN} nat" if gain <= MINIMAL_GAIN else "another kind gained more"
-        candidates.append(Candidate(kind, local_gain, gain, False, reason))
+        candidates[place] = replace(candidates[place], gain=gain, reason=reason)
+        ahead = max(ahead, gain)
         if best is None or challenger.log_evidence > best[0].log_evidence + 1e-6:
-            best = challenger, events, len(candidates) - 1
+            best = challenger, events, place
     if best is None:
         return None, tuple(candidates), []
     challenger, events, place = best
@@ -396,6 +428,51 @@ def _attempt(
         return None, tuple(candidates), events
     candidates[place] = replace(candidates[place], kept=True, reason="raised the log evidence")
     return challenger, tuple(candidates), events
+
+
+class Surroundings(NamedTuple):
+    """A small branch around a site, named by its first split, as its rows see it, and what it is worth as it is."""
+
+    split_id: int
+    view: Rows
+    log_evidence: float
+
+
+def _surroundings(rows: Rows, incumbent: State, site: Site) -> Surroundings | None:
+    """The largest branch with few splits that a change of the site leaves in the tree; None if that is all of it."""
+    tree = incumbent.tree
+    parents = {int(child): split for split, pair in enumerate(tree.children) for child in pair if child >= 0}
+    above = np.flatnonzero(tree.ids == site.place[0])
+    # A branch that is grown anew goes, with its first split.
+    split = None if not len(above) else int(above[0]) if len(site.place) == 2 else parents.get(int(above[0]))
+    n_splits = (tree.shape.sides != 0).sum(axis=1) - 1
+    while split in parents and n_splits[parents[split]] <= _SURROUNDING_SPLITS:
+        split = parents[split]
+    if split not in parents or n_splits[split] > _SURROUNDING_SPLITS:
+        return None
+    branch, own, leaves = branch_of(tree, split), splits_below(tree, split), np.flatnonzero(tree.shape.sides[split])
+    rest = merged(incumbent, [split])
+    view = rows.within(rest.tree.hyperplanes, rest.tree.shape, rest.statistics, int(leaves[0]))
+    start = branch.hyperplanes[None], incumbent.precisions[own][None], incumbent.statistics[leaves][None]
+    as_it_is = settle(view, branch.shape, *start, tolerance=_AROUND.tolerance, exact=False)
+    return Surroundings(int(tree.ids[split]), view, float(as_it_is.log_evidence[0]))
+
+
+def _tried_around(around: Surroundings | None, proposal: Proposal) -> tuple[float, Proposal]:
+    """What a proposal gains where only the branch around it adapts, and the proposal with that branch adapted."""
+    if around is None:
+        return np.inf, proposal
+    tree, precisions, statistics = proposal.tree, proposal.precisions.copy(), proposal.statistics.copy()
+    split = int(np.flatnonzero(tree.ids == around.split_id)[0])
+    own, leaves = splits_below(tree, split), np.flatnonzero(tree.shape.sides[split])
+    effort = replace(effort_for(around.view, _AROUND), least=around.log_evidence - _FAR_BEHIND)
+    branch = climbed(around.view, branch_of(tree, split), precisions[own], statistics[leaves], effort)
+    hyperplanes = tree.hyperplanes.copy()
+    hyperplanes[own], precisions[own] = branch.tree.hyperplanes, branch.precisions
+    statistics[leaves] = branch.statistics
+    adapted = Tree(hyperplanes, tree.shape, tree.ids)
+    proposal = proposal._replace(tree=adapted, precisions=precisions, statistics=statistics)
+    return branch.log_evidence - around.log_evidence, proposal
 
 
 class Proposal(NamedTuple):
@@ -410,13 +487,18 @@ class Proposal(NamedTuple):
 
 
 def _changes(
-    rows: Rows, site: Site, policy: Policy, rng: np.random.Generator, first_id: int
+    rows: Rows, site: Site, policy: Policy, rng: np.random.Generator, first_id: int, is_small: bool
 ) -> Iterator[tuple[str, float | None, Proposal | str]]:
-    """Changes of the tree at one site by kind and local gain, or in their place why they are not worth a trial."""
+    """Changes of the tree at one site by kind and local gain, or in their place why they are not worth a trial.
+
+    In a tree that is no longer small, leaves are not looked into where the best cut does not pay, unless what is behind
+    it stands out.
+    """
     tree = site.state.tree
     view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
     base = worth_alone(view, site.state.statistics[site.leaf])
-    for branches in _propose(view, site, policy, rng):
+    is_doubted = len(site.place) == 2 and not is_small
+    for branches in _propose(view, site, policy, rng, base - LARGEST_LOCAL_LOSS if is_doubted else -np.inf):
         gains = branches.stack.log_evidence - base
         best, *others = np.argsort(-np.round(gains, 6), kind="stable")
         yield from ((branches.kind, float(gains[other]), OUTRUN) for other in others)
@@ -563,14 +645,17 @@ def worth_alone(view: Rows, leaf_statistics: Floats) -> float:
     return float(bound(view.family, statistics, at)[0])
 
 
-def _judged(rows: Rows, incumbent: State, proposal: Proposal) -> tuple[State, list[GrowthEvent]]:
-    """Fit all splits of a changed tree and prune it; returns the tree and how it came about."""
+def _judged(rows: Rows, incumbent: State, proposal: Proposal, ahead: float = 0.0) -> tuple[State, list[GrowthEvent]]:
+    """Fit all splits of a changed tree and prune it; returns the tree and how it came about.
+
+    It is given up once it is not hoped to come near a rival that is so many nats ahead of the incumbent.
+    """
     split_id = proposal.split_id
     events = [
         GrowthEvent(0, "proposed", split_id, proposal.started, np.nan),
         GrowthEvent(0, "local", split_id, proposal.tree, np.nan),
     ]
-    hopeful = max(incumbent.log_evidence - _HOPELESS, proposal.worth_without)
+    hopeful = max(incumbent.log_evidence + ahead - _HOPELESS, proposal.worth_without)
     effort = replace(effort_for(rows, GLOBAL), least=hopeful - _HALF_FITTED)
     challenger = climbed(rows, proposal.tree, proposal.precisions, proposal.statistics, effort)
     events.append(GrowthEvent(0, "global", split_id, challenger.tree, challenger.log_evidence))
@@ -636,34 +721,42 @@ def _apart(shape: Shape, gains: Floats) -> list[int]:
     return chosen
 
 
-def _propose(view: Rows, site: Site, policy: Policy, rng: np.random.Generator) -> Iterator[Branches]:
-    """Candidates from scanned cuts and from looking one level ahead, each fitted with the rest of the tree held."""
+def _propose(
+    view: Rows, site: Site, policy: Policy, rng: np.random.Generator, least: float = -np.inf
+) -> Iterator[Branches]:
+    """Candidates from scanned cuts and from looking one level ahead, each fitted with the rest of the tree held.
+
+    Where no cut comes to the `least`, only what the scan tells to be far better than a cut is looked at.
+    """
     if not _fits(site, CUT, policy):
         return
     statistics = site.state.statistics[site.leaf]
-    sample = view.sampled(_SAMPLE)
-    directions, n_varying = _directions(sample, statistics, policy, rng)
+    sample, scanned = view.sampled(_SAMPLE), view.sampled(_SCANNED)
+    directions, n_varying = _directions(scanned, statistics, policy, rng)
     precision = _WEAK_PRECISION * max(1, n_varying - 1)
     if not len(directions):
         return
-    grid = _grid(sample, statistics, directions)
-    cuts, ranking = _best_cuts(grid)
+    grid = _grid(scanned, statistics, directions)
+    cuts, ranking, gain = _best_cuts(grid)
     if not len(cuts):
         return
-    yield _fit_branches(view, sample, precision, "cut", CUT, _STIFFNESS * cuts[: _n_branches(directions), None])
+    n_branches = _n_branches(view, directions)
+    single = _fit_branches(view, sample, precision, "cut", CUT, _STIFFNESS * cuts[:n_branches, None])
+    yield single
     if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
         yield _fit_branches(view, sample, precision, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
     if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
-        scanned = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
-        narrow = grid._replace(directions=directions[scanned], edges=grid.edges[scanned], empty=grid.empty[scanned])
-        started = _look_ahead(narrow, policy, rng)
-        if len(started):
+        best = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
+        narrow = grid._replace(directions=directions[best], edges=grid.edges[best], empty=grid.empty[best])
+        started, gain_ahead = _look_ahead(narrow, policy, rng, n_branches)
+        pays = single.stack.log_evidence.max() >= least or gain_ahead > _STANDS_OUT * gain
+        if len(started) and pays:
             yield _fit_branches(view, sample, precision, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
 
 
 def axis_cuts(view: Rows, statistics: Floats, count: int) -> Floats:
     """The best cuts that look at one column each, at most so many, to start from: shape (c, 1, d + 1)."""
-    sample = view.sampled(_SAMPLE)
+    sample = view.sampled(_SCANNED)
     second = sample.moments(statistics).second
     if second[0, 0] == 0:
         return np.empty((0, 1, view.n_features + 1))
@@ -680,8 +773,8 @@ def _grid(sample: Rows, statistics: Floats, directions: Floats) -> Grid:
     return Grid(sample, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
 
 
-def _best_cuts(grid: Grid) -> tuple[Floats, Integers]:
-    """The best cut along each direction (D, d + 1), the best of all first, and the directions in that order.
+def _best_cuts(grid: Grid) -> tuple[Floats, Integers, float]:
+    """The best cut along each direction (D, d + 1), the best of all first, the directions in that order, and its gain.
 
     There are none if nothing can be parted.
     """
@@ -692,7 +785,7 @@ def _best_cuts(grid: Grid) -> tuple[Floats, Integers]:
     best_gain = gains[np.arange(len(gains)), best_edge]
     ranking = np.argsort(-best_gain, kind="stable")
     cuts = _cut(grid, np.arange(len(gains)), best_edge)[ranking]
-    return cuts[np.isfinite(best_gain[ranking])], ranking
+    return cuts[np.isfinite(best_gain[ranking])], ranking, float(best_gain[ranking[0]])
 
 
 def _directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.Generator) -> tuple[Floats, int]:
@@ -735,8 +828,8 @@ def _scan(grid: Grid, cuts: Floats) -> Floats:
     return np.where(grid.empty, -np.inf, np.round(gains, 6))
 
 
-def _n_branches(directions: Floats) -> int:
-    return int(max(2, min(_MOST_BRANCHES, _BRANCH_WIDTHS // directions.shape[1])))
+def _n_branches(view: Rows, directions: Floats) -> int:
+    return int(max(2, min(_MOST_BRANCHES, _BRANCH_WIDTHS // directions.shape[1], _BRANCH_ROWS // view.n_rows)))
 
 
 def _cut(grid: Grid, direction: Integers, edge: Integers) -> Floats:
@@ -745,8 +838,8 @@ def _cut(grid: Grid, direction: Integers, edge: Integers) -> Floats:
     return hyperplanes
 
 
-def _look_ahead(grid: Grid, policy: Policy, rng: np.random.Generator) -> Floats:
-    """The best of some root cuts with the best cut on either side (c, 3, d + 1): chessboards need it."""
+def _look_ahead(grid: Grid, policy: Policy, rng: np.random.Generator, count: int) -> tuple[Floats, float]:
+    """The best of some root cuts with the best cut on either side (c, 3, d + 1), and its gain: chessboards need it."""
     family, edges = scan_family(grid.view.family), grid.edges
     inner = np.arange(edges.shape[1] // 10, edges.shape[1] - edges.shape[1] // 10)
     root_direction = rng.integers(len(edges), size=policy.lookahead)
@@ -754,7 +847,7 @@ def _look_ahead(grid: Grid, policy: Policy, rng: np.random.Generator) -> Floats:
     usable = ~grid.empty[root_direction, root_edge]
     roots = _cut(grid, root_direction[usable], root_edge[usable])
     if not len(roots):
-        return np.empty((0, 3, grid.directions.shape[1]))
+        return np.empty((0, 3, grid.directions.shape[1])), -np.inf
     choice, totals = np.empty((len(roots), 2), dtype=np.int64), np.empty(len(roots))
     step = max(1, _SCAN_FLOATS // (2 * edges.size * family.n_statistics))
     for start in range(0, len(roots), step):
@@ -762,11 +855,12 @@ def _look_ahead(grid: Grid, policy: Policy, rng: np.random.Generator) -> Floats:
         gains = _scan(grid, roots[part]).reshape(-1, 2, edges.size)
         choice[part] = gains.argmax(axis=-1)
         totals[part] = gains.max(axis=-1).sum(axis=1)
-    totals += family.log_evidence(_root_statistics(grid, roots)).sum(axis=1)
-    ranking = np.argsort(-np.round(totals, 6), kind="stable")[: _n_branches(grid.directions)]
+    sides_of_root = _root_statistics(grid, roots)
+    totals += family.log_evidence(sides_of_root).sum(axis=1) - family.log_evidence(sides_of_root.sum(axis=1))
+    ranking = np.argsort(-np.round(totals, 6), kind="stable")[:count]
     ranking = ranking[np.isfinite(totals[ranking])]
     sides = [_cut(grid, *np.divmod(choice[ranking, side], edges.shape[1])) for side in (0, 1)]
-    return np.stack([roots[ranking], *sides], axis=1)
+    return np.stack([roots[ranking], *sides], axis=1), float(totals.max())
 
 
 def _root_statistics(grid: Grid, roots: Floats) -> Floats:

@@ -249,6 +249,19 @@ def collapse(tree: Tree, split: int) -> Tree:
     return Tree(tree.hyperplanes[kept], Shape(_in_reading_order(children)), tree.ids[kept])
 
 
+def branch_of(tree: Tree, split: int) -> Tree:
+    """A split and all below it as a tree of their own; its splits keep their order and ids, its leaves their order."""
+    own = splits_below(tree, split)
+    new_index = {old: new for new, old in enumerate(own)}
+    children = [[new_index[int(child)] if child >= 0 else -1 for child in tree.children[old]] for old in own]
+    return Tree(tree.hyperplanes[own], Shape(_in_reading_order(children)), tree.ids[own])
+
+
+def splits_below(tree: Tree, split: int) -> list[int]:
+    """A split and all splits below it, in their order."""
+    return sorted(_below(tree, split))
+
+
 def splice(tree: Tree, split: int, side: int) -> Tree:
     """Put the child of a split on one side, itself a split, in its place; what is on the other side goes."""
     gone = {split, *_below(tree, int(tree.children[split, 1 - side]))}
