@@ -485,8 +485,8 @@ class ReticulumClassifier(_Classifier, _Adaptive):
         Which features are categories: those of text, bools or a categorical dtype; or those chosen by a mask, by name
         or by place; or none.
     patience : int, default=8
-        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence or, with more than 500
-        rows, than 1/5000 nat for each of them.
+        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence or, if there are more
+        than 500 rows, than 1/5000 nat for each of them.
     max_attempts : int, default=500
         Largest number of attempts.
     max_splits : int or None, default=None
@@ -613,8 +613,8 @@ class ReticulumRegressor(RegressorMixin, _Adaptive):  # type: ignore[misc]
         Which features are categories: those of text, bools or a categorical dtype; or those chosen by a mask, by name
         or by place; or none.
     patience : int, default=8
-        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence or, with more than 500
-        rows, than 1/5000 nat for each of them.
+        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence or, if there are more
+        than 500 rows, than 1/5000 nat for each of them.
     max_attempts : int, default=500
         Largest number of attempts.
     max_splits : int or None, default=None
