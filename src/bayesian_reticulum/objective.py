@@ -46,7 +46,7 @@ _SHORTEST, _LONGEST = 0.1, 0.5
 # lowers it, down to where it is left out.
 _FIRST_DAMPING, _MOST_DAMPING, _LEAST_DAMPING, _DAMPING_FACTOR = 1e-2, 1e6, 1e-4, 10.0
 # A precision is found when its update is shorter than this, on a log scale.
-_SAME_PRECISION = 0.02
+_SAME_PRECISION = 0.005
 # How many times its own update a precision may move.
 _LONGEST_PULL = 8.0
 # Of more rows than this, Bayes factors of more than so many nats are not worked out in full.

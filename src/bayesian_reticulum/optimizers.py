@@ -11,7 +11,8 @@ from .tree import Floats, Integers
 
 # How much of the complete-data information a cautious step adds to the observed.
 _CAUTION = 0.2
-# Cosine between a move and the fall of the gradient along it, at least, for the pair to be learned from.
+# The share, at least, of its products with the fall of the gradient that a move must not lose when they are added up,
+# for the pair to be learned from: it is the same in any units.
 _LEAST_FALL = 1e-10
 
 
@@ -83,8 +84,8 @@ class QuasiNewton:
 
         Where the gradient did not fall along the move, the move tells nothing of a maximum, and is left out.
         """
-        least = _LEAST_FALL * np.linalg.norm(move, axis=-1) * np.linalg.norm(fall, axis=-1)
-        told = (move * fall).sum(axis=-1) > least
+        products = move * fall
+        told = products.sum(axis=-1) > _LEAST_FALL * np.abs(products).sum(axis=-1)
         known = problems[told]
         for memory, last in ((self._moves, move), (self._falls, fall), (self._shifts, shift)):
             memory[1:, known] = memory[:-1, known]

@@ -29,7 +29,7 @@ constexpr int kShortService = 2, kShortWideService = 4, kLongService = 8, kForEv
 constexpr int kWide = 48;
 constexpr double kLeastDamping = 1e-4, kFirstDamping = 1e-2, kMostDamping = 1e6, kDampingFactor = 10.0;
 constexpr double kCaution = 0.2;
-constexpr double kSamePrecision = 0.02;
+constexpr double kSamePrecision = 0.005;
 constexpr double kLongestPull = 8.0;
 constexpr double kLongWay = 10.0;
 constexpr int kMemory = 12;
@@ -634,8 +634,9 @@ class Ascent {
         for (size_t j = 0; j < now.move.size(); ++j) last.move[j] = now.move[j] - last.move[j];
         add(last.fall, -1.0, now.fall);
         add(last.shift, -1.0, now.shift);
-        const double least = kLeastFall * std::sqrt(dot(last.move, last.move)) * std::sqrt(dot(last.fall, last.fall));
-        if (!(dot(last.move, last.fall) > least)) return;
+        double size = 0.0;
+        for (size_t j = 0; j < last.move.size(); ++j) size += std::abs(last.move[j] * last.fall[j]);
+        if (!(dot(last.move, last.fall) > kLeastFall * size)) return;
         if (state.pairs.size() == kMemory) state.pairs.erase(state.pairs.begin());
         state.pairs.push_back(std::move(last));
     }
