@@ -2,14 +2,16 @@
 
 import gc
 import weakref
+from threading import Thread
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor, growth, native, objective
+from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor, estimators, growth, native, objective
 from bayesian_reticulum.datasets import make_cross, make_sphere
 from bayesian_reticulum.families import DirichletCategorical
 from bayesian_reticulum.growth import Policy, _apart, _next_site
@@ -279,3 +281,51 @@ def test_numbers_of_threads_that_make_no_sense_are_refused(n_jobs):
     X, y, _ = make_cross(20, random_state=0)
     with pytest.raises(ValueError, match=r"n_jobs must be None or a whole number other than 0; got"):
         ReticulumClassifier(n_jobs=n_jobs).fit(X, y)
+
+
+@pytest.fixture
+def blas():
+    """The threads that each library has, where BLAS has two."""
+    with threadpool_limits(2, user_api="blas"):
+        yield [library["num_threads"] for library in threadpool_info()]
+
+
+def test_fits_side_by_side_leave_blas_as_it_was(blas):
+    X, y, _ = make_cross(600, random_state=0)
+    fits = [Thread(target=ReticulumClassifier(random_state=0).fit, args=(X[:n], y[:n])) for n in (200, 600, 400)]
+    for fit in fits:
+        fit.start()
+    for fit in fits:
+        fit.join()
+    assert [library["num_threads"] for library in threadpool_info()] == blas
+
+
+def test_a_fit_that_fails_leaves_blas_as_it_was(blas, monkeypatch):
+    X, y, _ = make_cross(200, random_state=0)
+    monkeypatch.setattr(estimators, "log_bayes_factors", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError, match="division by zero"):
+        ReticulumClassifier(random_state=0).fit(X, y)
+    assert [library["num_threads"] for library in threadpool_info()] == blas
+
+
+@pytest.mark.parametrize("seed", [2, 4, 7, 30])
+def test_the_order_of_rows_cannot_be_seen_in_a_tree_of_many_splits(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(500, 1500)), int(rng.integers(2, 6))
+    X = rng.normal(size=(n, d))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 - X[:, -1] + 0.5 * rng.normal(size=n)
+    order = rng.permutation(n)
+    regressor = ReticulumRegressor(random_state=0, leaf="constant", max_splits=12)
+    one, other = (regressor.fit(X[rows], y[rows]).predict(X) for rows in (slice(None), order))
+    np.testing.assert_allclose(other, one, rtol=0, atol=1e-7)
+
+
+@needs_compiled
+def test_weights_equal_repeats_up_to_where_samples_begin():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 4))
+    y = (np.sin(2 * X[:, 0]) + X[:, 1] ** 2 - X[:, 2] + 0.5 * rng.normal(size=len(X)) > 0.5).astype(int)
+    classifier = ReticulumClassifier(random_state=0, max_splits=8, patience=4)
+    one = classifier.fit(X, y, sample_weight=np.full(len(X), 2.0)).predict_proba(X)
+    other = classifier.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)).predict_proba(X)
+    np.testing.assert_allclose(other, one, rtol=0, atol=1e-7)

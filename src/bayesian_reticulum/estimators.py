@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import cache
 from numbers import Integral, Real
+from threading import Lock
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -438,7 +439,7 @@ class _Adaptive(_Estimator):
         best: _Grown | None = None
         # Where other threads work on the rows, those of BLAS would be in their way.
         are_busy = at_once > 1 or (isinstance(rows, NativeRows) and rows.can_climb)
-        with _blas().limit(limits=1 if are_busy else None, user_api="blas"):
+        with _single_blas() if are_busy else nullcontext():
             for grown in _side_by_side(growth, children, at_once):
                 if grown is not None and (best is None or grown.state.log_evidence > best.state.log_evidence + 1e-6):
                     best = grown
@@ -1297,10 +1298,31 @@ def _side_by_side(
     return cast("list[_Grown | None]", results)
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    """What tells BLAS how many threads to use: to find out where that is takes as long as many a fit."""
-    return ThreadpoolController()
+class _Blas:
+    """How many fits want BLAS to keep to one thread, and what it was told before the first of them."""
+
+    lock = Lock()
+    n_fits = 0
+    limiter: Any = None
+    # To find out where BLAS is takes as long as many a fit.
+    controller: ThreadpoolController | None = None
+
+
+@contextmanager
+def _single_blas() -> Iterator[None]:
+    """BLAS with one thread until the last of the fits that run side by side, in threads of Python, has ended."""
+    with _Blas.lock:
+        if not _Blas.n_fits:
+            _Blas.controller = _Blas.controller or ThreadpoolController().select(user_api="blas")
+            _Blas.limiter = _Blas.controller.limit(limits=1)
+        _Blas.n_fits += 1
+    try:
+        yield
+    finally:
+        with _Blas.lock:
+            _Blas.n_fits -= 1
+            if not _Blas.n_fits:
+                _Blas.limiter.restore_original_limits()
 
 
 class _Grown(NamedTuple):

@@ -57,9 +57,9 @@ _STIFFNESS = 4.0
 _MOST_CONTRASTS = 16
 # Prior precision of a new split for each angle of its hyperplane: weakly bound, but no less so with many features.
 _WEAK_PRECISION = 0.02
-# Branches of each kind that are fitted: up to eight, fewer of many columns or rows, where each costs more.
+# Branches of each kind that are fitted: up to eight, fewer in wide tables, where each costs more.
 _MOST_BRANCHES = 8
-_BRANCH_WIDTHS, _BRANCH_ROWS = 512, 1 << 16
+_BRANCH_WIDTHS = 512
 # How many times the gain of a cut three cuts must have to be looked at where one does not pay.
 _STANDS_OUT = 2.0
 # Directions along which the second level of a look-ahead is scanned, at most.
@@ -67,8 +67,8 @@ _LOOKAHEAD_DIRECTIONS = 128
 # Statistics that one scan, and one stack of candidates with their information, may hold.
 _SCAN_FLOATS = 1 << 19
 _STACK_FLOATS = 1 << 22
-# Rows below a leaf that are enough to scan for starts, and to tell which of these are good.
-_SCANNED, _SAMPLE = 4096, 8192
+# Rows below a leaf that are enough to find good starts.
+_SAMPLE = 8192
 # Many rows are first grown on a sample of this many, then on ever larger ones.
 _FIRST_SAMPLE = 16384
 _NEXT_SAMPLE = 8
@@ -439,7 +439,7 @@ class Surroundings(NamedTuple):
 
 
 def _surroundings(rows: Rows, incumbent: State, site: Site) -> Surroundings | None:
-    """The largest branch with few splits that a change of the site leaves in the tree; None if that is all of it."""
+    """The largest branch of few splits that a change of the site leaves in the tree; None if there is none but all."""
     tree = incumbent.tree
     parents = {int(child): split for split, pair in enumerate(tree.children) for child in pair if child >= 0}
     above = np.flatnonzero(tree.ids == site.place[0])
@@ -731,16 +731,16 @@ def _propose(
     if not _fits(site, CUT, policy):
         return
     statistics = site.state.statistics[site.leaf]
-    sample, scanned = view.sampled(_SAMPLE), view.sampled(_SCANNED)
-    directions, n_varying = _directions(scanned, statistics, policy, rng)
+    sample = view.sampled(_SAMPLE)
+    directions, n_varying = _directions(sample, statistics, policy, rng)
     precision = _WEAK_PRECISION * max(1, n_varying - 1)
     if not len(directions):
         return
-    grid = _grid(scanned, statistics, directions)
+    grid = _grid(sample, statistics, directions)
     cuts, ranking, gain = _best_cuts(grid)
     if not len(cuts):
         return
-    n_branches = _n_branches(view, directions)
+    n_branches = _n_branches(directions)
     single = _fit_branches(view, sample, precision, "cut", CUT, _STIFFNESS * cuts[:n_branches, None])
     yield single
     if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
@@ -749,14 +749,14 @@ def _propose(
         best = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
         narrow = grid._replace(directions=directions[best], edges=grid.edges[best], empty=grid.empty[best])
         started, gain_ahead = _look_ahead(narrow, policy, rng, n_branches)
-        pays = single.stack.log_evidence.max() >= least or gain_ahead > _STANDS_OUT * gain
+        pays = single.stack.log_evidence.max() >= least or gain_ahead > _STANDS_OUT * max(gain, 0.0)
         if len(started) and pays:
             yield _fit_branches(view, sample, precision, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
 
 
 def axis_cuts(view: Rows, statistics: Floats, count: int) -> Floats:
     """The best cuts that look at one column each, at most so many, to start from: shape (c, 1, d + 1)."""
-    sample = view.sampled(_SCANNED)
+    sample = view.sampled(_SAMPLE)
     second = sample.moments(statistics).second
     if second[0, 0] == 0:
         return np.empty((0, 1, view.n_features + 1))
@@ -828,8 +828,8 @@ def _scan(grid: Grid, cuts: Floats) -> Floats:
     return np.where(grid.empty, -np.inf, np.round(gains, 6))
 
 
-def _n_branches(view: Rows, directions: Floats) -> int:
-    return int(max(2, min(_MOST_BRANCHES, _BRANCH_WIDTHS // directions.shape[1], _BRANCH_ROWS // view.n_rows)))
+def _n_branches(directions: Floats) -> int:
+    return int(max(2, min(_MOST_BRANCHES, _BRANCH_WIDTHS // directions.shape[1])))
 
 
 def _cut(grid: Grid, direction: Integers, edge: Integers) -> Floats:

@@ -31,7 +31,8 @@ OFFSET_PRECISION = 0.01
 # Weight of the belief, worth a fiftieth of a slope, that keeps a precision finite when a hyperplane vanishes.
 _PRECISION_PRIOR = 0.02
 _PRECISION_RANGE = (1e-6, 1e3)
-# A tree is near its top when a step promises less than this many nats.
+# A tree is near its top when a step promises less than this many nats. Farther off steps are not combined: what the
+# last ones tell is soon wrong, and the way up depends on the last digits of all numbers.
 _NEAR = 1.0
 # Passes for which an information matrix serves while far, longer where it is wide and so costs most of the time, and
 # may serve once near.
@@ -339,7 +340,7 @@ class _Ascent:
             rounds_left[trees[tunable]] -= 1
             if tunable.any():
                 self._tune(trees[tunable], _of(at, tunable))
-        self._propose(trees)
+        self._propose(trees, free & (promise < _NEAR))
 
     def _known(self, trees: Integers) -> tuple[Floats, Floats, Floats]:
         """Where trees are, the slope of the penalised bound there, and the E step, as one row for each tree."""
@@ -417,8 +418,9 @@ class _Ascent:
         self._invert(trees)
         self._aim(trees)
 
-    def _propose(self, trees: Integers) -> None:
+    def _propose(self, trees: Integers, near: Any) -> None:
         """Try informed steps where they are known to rise, and plain ones elsewhere."""
+        self.quasi_newton.forget(trees[~near])
         _, gradient, change = self._known(trees)
 
         def metric(slope: Floats) -> Floats:
@@ -426,7 +428,7 @@ class _Ascent:
 
         step, informed = self.quasi_newton.steps(trees, gradient, change, metric)
         # Only what is finite can be asked about.
-        informed &= (self.damping[trees] == 0) & np.isfinite(step).all(axis=-1)
+        informed &= np.isfinite(step).all(axis=-1)
         plain = self._plain_steps(trees)
         excess = np.where(informed[:, None], step - plain, 0.0)
         share = self._possible_share(trees, plain, excess)

@@ -163,7 +163,7 @@ def counts_are_numbers_of_rows(case: Case, rng: np.random.Generator) -> None:
 
 
 def sums_of_rows_are_possible(case: Case, rng: np.random.Generator) -> None:
-    """Steps are extrapolated as far as statistics stay possible, so that these must be told from all others."""
+    """Steps are lengthened as far as statistics stay possible, so that these must be told from all others."""
     rows, sums = case.rows(rng, 8).statistics, case.statistics(rng, 5)
     for possible, what in ((rows, "a single row"), (sums, "sums of rows with positive weights")):
         _hold(np.all(case.family.are_possible(possible)), f"{what}: expected True, found False", "are_possible")

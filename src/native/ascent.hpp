@@ -386,7 +386,7 @@ class Ascent {
         } else if (!is_damped && value + kLongWay * promise - state.cost < effort.least) {
             state.serves = 0;
         }
-        propose(state);
+        propose(state, promise < kNear && !is_damped);
     }
 
     // Unpacks the i-th tree's observed information of a split, with rows and columns scaled. Returns that of the tail.
@@ -566,8 +566,9 @@ class Ascent {
         aim(state);
     }
 
-    void propose(State& state) {
-        if (state.damping > 0.0 || !set_informed_step(state)) set_step(state, plain_step(state), false);
+    void propose(State& state, bool near) {
+        if (!near) state.pairs.clear();
+        if (!set_informed_step(state)) set_step(state, plain_step(state), false);
         attempt(state);
     }
 

@@ -402,6 +402,7 @@ class Crew {
 
     void gather(int wanted) {
         try {
+            helpers_.reserve(static_cast<size_t>(std::max(wanted, 0)));
             while (static_cast<int>(helpers_.size()) < wanted) {
                 auto helper = std::make_unique<Helper>();
                 helper->thread = std::thread([this, own = helper.get()] { help(*own); });
