@@ -425,7 +425,9 @@ class _Adaptive(_Estimator):
         if is_turned:
             rows, basis = rows.narrowed(INFORMED if is_large else schema.n_columns)
         elif not is_large:
-            schema = rows.sampled(_CORRELATED_ROWS).with_precision()
+            # Threads of BLAS go on looking for work for a tenth of a second, in the way of those that growth has.
+            with _single_blas():
+                schema = rows.sampled(_CORRELATED_ROWS).with_precision()
             rows = rows.with_schema(schema)
         if linear:
             rows = rows.believing(_linear(rows, narrowed=basis is not None))

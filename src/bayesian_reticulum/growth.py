@@ -109,7 +109,7 @@ _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
 _SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
 _LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
 _AROUND = Effort(tolerance=1e-2, rounds=3, max_passes=40)
-GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=100)
+GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=200)
 _MANY_ROWS = Effort(rounds=2, max_passes=40)
 _POLISH = Effort(tolerance=1e-11, rounds=0, max_passes=500, exact=True)
 

@@ -327,13 +327,15 @@ class _Ascent:
         short = _SHORT_SERVICE if self.hyperplanes.shape[-1] < _WIDE else _SHORT_WIDE_SERVICE
         service = np.where(promise > _NEAR, short, _LONG_SERVICE)
         hoped = value + _LONG_WAY * promise
+        # A tree that has settled goes on for the sake of something better alone.
+        least = np.maximum(effort.least, self.best.log_evidence[trees])
         self.serves[trees] = np.where(settled, 0, _FOR_EVER if self.fixed else service)
         if at.observed is None:
-            self.serves[trees[free & (hoped - self.cost[trees] < effort.least)]] = 0
+            self.serves[trees[free & (hoped - self.cost[trees] < least)]] = 0
         else:
             cost = prices(at.observed, self.precisions[trees], self.rows.tail)
             self.cost[trees] = cost.sum(axis=-1)
-            given_up = free & (hoped - self.cost[trees] < effort.least)
+            given_up = free & (hoped - self.cost[trees] < least)
             self._note(trees, value, cost, settled | given_up)
             tunable = settled & ~given_up & (rounds_left[trees] > 0) & (not self.fixed)
             self.done[trees] = given_up | (settled & ~tunable)

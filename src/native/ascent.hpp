@@ -368,13 +368,15 @@ class Ascent {
         const bool settled = promise < effort.tolerance && !is_damped;
         const int short_service = w_ < kWide ? kShortService : kShortWideService;
         state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? short_service : kLongService;
+        // Once it has settled, it goes on for the sake of something better alone.
+        const double least = std::max(effort.least, best_log_evidence_[t]);
         if (information) {
             // Prices cost the most of all that is done between passes.
-            const bool asked = settled || std::isfinite(effort.least);
+            const bool asked = settled || std::isfinite(least);
             Values uncertain;
             const Values price = asked ? cost(state, i, &uncertain) : Values();
             const double total = std::accumulate(price.begin(), price.end(), 0.0);
-            const bool given_up = !is_damped && value + kLongWay * promise - total < effort.least;
+            const bool given_up = !is_damped && value + kLongWay * promise - total < least;
             if (settled || given_up) note(t, value, price);
             state.cost = total;
             const bool tunable = settled && !given_up && state.rounds_left > 0 && !fixed_;
@@ -383,7 +385,7 @@ class Ascent {
                 --state.rounds_left;
                 tune(state, i, uncertain);
             }
-        } else if (!is_damped && value + kLongWay * promise - state.cost < effort.least) {
+        } else if (!is_damped && value + kLongWay * promise - state.cost < least) {
             state.serves = 0;
         }
         propose(state, promise < kNear && !is_damped);

@@ -59,7 +59,8 @@ struct Tile {
 
 // out (R, V vectors) = matrix (R, width) times columns.
 template <int R, int V>
-inline void product_tile(const double* matrix, int width, const double* columns, int64_t stride, double* out, int n) {
+inline void product_tile(const double* matrix, int width, const double* columns, int64_t stride, double* out,
+                         int64_t out_stride) {
     Tile<R, V> acc;
     for (int j = 0; j < width; ++j) {
         Vec column[V];
@@ -70,19 +71,29 @@ inline void product_tile(const double* matrix, int width, const double* columns,
         }
     }
     for (int r = 0; r < R; ++r)
-        for (int v = 0; v < V; ++v) store(out + r * n + v * kLanes, acc.sums[r][v]);
+        for (int v = 0; v < V; ++v) store(out + r * out_stride + v * kLanes, acc.sums[r][v]);
 }
 
-// out (rows, n) = matrix (rows, width) times columns (width, stride).
-void product(const double* matrix, int rows, int width, const double* columns, int64_t stride, double* out, int n) {
+// The first n of out (rows, out_stride) = matrix (rows, width) times columns (width, stride).
+void product(const double* matrix, int rows, int width, const double* columns, int64_t stride, double* out,
+             int64_t out_stride, int n) {
     in_tiles<kTileRows>(rows, [&](auto R, int r) {
         const double* own = matrix + int64_t{r} * width;
-        double* to = out + int64_t{r} * n;
+        double* to = out + r * out_stride;
         int b = 0;
         for (; b + kTileVectors * kLanes <= n; b += kTileVectors * kLanes)
-            product_tile<R, kTileVectors>(own, width, columns + b, stride, to + b, n);
-        for (; b < n; b += kLanes) product_tile<R, 1>(own, width, columns + b, stride, to + b, n);
+            product_tile<R, kTileVectors>(own, width, columns + b, stride, to + b, out_stride);
+        for (; b < n; b += kLanes) product_tile<R, 1>(own, width, columns + b, stride, to + b, out_stride);
     });
+}
+
+// The same with as many in out.
+void product(const double* matrix, int rows, int width, const double* columns, int64_t stride, double* out, int n) {
+    product(matrix, rows, width, columns, stride, out, n, n);
+}
+
+void project(const double* directions, int count, int width, const Block& block, double* out, int64_t stride) {
+    product(directions, count, width, block.design, block.stride, out, stride, block.n);
 }
 
 // out[r * out_stride + j] += left[r] . right[j] for R rows and J columns.
@@ -552,35 +563,52 @@ void log_parts(const Trees& trees, const Beliefs& beliefs, const Block& block, d
     }
 }
 
-void leaf_views(const Trees& trees, const Beliefs& beliefs, const Block& block, double* out,
-                std::vector<double>& scratch) {
+// Log of the sum of a vector and of all joints (leaves, n) but one, wherever they lie.
+Vec log_of_others(int leaves, int but, const double* joint, int n, Vec outside) {
+    Vec top = outside;
+    for (int leaf = 0; leaf < leaves; ++leaf)
+        if (leaf != but) top = larger(top, load(joint + int64_t{leaf} * n));
+    Vec rest = exp(outside - top);
+    for (int leaf = 0; leaf < leaves; ++leaf)
+        if (leaf != but) rest += exp(load(joint + int64_t{leaf} * n) - top);
+    return top + log(rest);
+}
+
+void leaf_views(const Trees& trees, const Beliefs& beliefs, const Block& block, const int64_t* wanted, int count,
+                double* out, std::vector<double>& scratch) {
     const int m = trees.m, leaves = trees.leaves(), n = block.n;
-    double* activation = grown(scratch, int64_t{n} * (2 * m + leaves));
-    double* reach = activation + int64_t{m} * n;
-    double* before = reach + int64_t{m} * n;  // (leaves), sums of the leaves to the left
-    double* member = out;
-    double* joint = out + int64_t{leaves} * n;
-    double* others = joint + int64_t{leaves} * n;
+    double* at = grown(scratch, int64_t{n} * 2 * (m + leaves) + int64_t{leaves} * kLanes);
+    double* activation = std::exchange(at, at + int64_t{m} * n);
+    double* reach = std::exchange(at, at + int64_t{m} * n);
+    double* member = std::exchange(at, at + int64_t{leaves} * n);
+    double* joint = std::exchange(at, at + int64_t{leaves} * n);
+    double* parts = at;  // (leaves, lanes)
     log_parts(trees, beliefs, block, activation, reach, member, joint);
     for (int b = 0; b < n; b += kLanes) {
         const Vec log_reach = block.log_reach ? load(block.log_reach + b) : Vec{};
+        const Vec outside = block.log_other ? load(block.log_other + b) : all(kLogOfNothing);
+        Vec top = outside;
         for (int leaf = 0; leaf < leaves; ++leaf) {
-            const int64_t at = int64_t{leaf} * n + b;
-            const Vec share = load(member + at) + log_reach;
-            store(member + at, share);
-            store(joint + at, load(joint + at) + share);
+            double* own = joint + int64_t{leaf} * n + b;
+            store(own, load(own) + load(member + int64_t{leaf} * n + b) + log_reach);
+            top = larger(top, load(own));
         }
-        // Sums from either side leave a leaf out without taking it from the whole, which would cost digits.
-        Vec sum_before = block.log_other ? load(block.log_other + b) : all(kLogOfNothing);
-        for (int leaf = 0; leaf < leaves; ++leaf) {
-            store(before + int64_t{leaf} * n + b, sum_before);
-            sum_before = log_of_sum(sum_before, load(joint + int64_t{leaf} * n + b));
-        }
-        Vec sum_after = all(kLogOfNothing);
-        for (int leaf = leaves - 1; leaf >= 0; --leaf) {
-            const int64_t at = int64_t{leaf} * n + b;
-            store(others + at, log_of_sum(load(before + at), sum_after));
-            sum_after = log_of_sum(sum_after, load(joint + at));
+        for (int leaf = 0; leaf < leaves; ++leaf)
+            store(parts + int64_t{leaf} * kLanes, exp(load(joint + int64_t{leaf} * n + b) - top));
+        const Vec outer_part = exp(outside - top);
+        for (int v = 0; v < count; ++v) {
+            const int own = static_cast<int>(wanted[v]);
+            // All but one are added up: to take one from the whole would cost digits.
+            Vec rest = outer_part;
+            for (int leaf = 0; leaf < leaves; ++leaf)
+                if (leaf != own) rest += load(parts + int64_t{leaf} * kLanes);
+            const bool safe = !any_above(-rest, -kSmallestTotal);
+            const Vec other = safe ? top + log(rest) : log_of_others(leaves, own, joint + b, n, outside);
+            const Vec share = load(member + int64_t{own} * n + b) + log_reach, both = load(joint + int64_t{own} * n + b);
+            double* to = out + int64_t{v} * n + b;
+            store(to, share);
+            store(to + int64_t{count} * n, larger(share, both - log_of_sum(both, other)));
+            store(to + int64_t{2 * count} * n, other);
         }
     }
 }
@@ -765,7 +793,7 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
 }  // namespace
 
 extern const Kernels RETICULUM_KERNELS;
-const Kernels RETICULUM_KERNELS = {RETICULUM_NAME, pass,      membership_sums, memberships,
-                                   leaf_views,     likelihoods_below, threshold_gains, histogram};
+const Kernels RETICULUM_KERNELS = {RETICULUM_NAME,    pass,    membership_sums, memberships, leaf_views,
+                                   likelihoods_below, project, threshold_gains, histogram};
 
 }  // namespace reticulum

@@ -84,12 +84,15 @@ struct Kernels {
                             std::vector<double>& scratch);
     // Memberships (leaves, n) of one tree.
     void (*memberships)(const Trees&, const Block&, double* out, std::vector<double>& scratch);
-    // For each leaf of one tree: log membership, the same with likelihood, and the log sum of the latter over all other
-    // leaves; (3, leaves, n).
-    void (*leaf_views)(const Trees&, const Beliefs&, const Block&, double* out, std::vector<double>& scratch);
+    // For each wanted leaf of one tree: log membership, the larger of that and log responsibility, and the log sum of
+    // membership times likelihood over all other leaves; (3, wanted leaves, n).
+    void (*leaf_views)(const Trees&, const Beliefs&, const Block&, const int64_t* wanted, int count, double* out,
+                       std::vector<double>& scratch);
     // For each split of one tree: adds weight * responsibility below it * log likelihood there; (m). And new statistics.
     void (*likelihoods_below)(const Trees&, const Beliefs&, const Block&, double* out, double* statistics,
                               std::vector<double>& scratch);
+    // Rows along directions (count, width): the first of out (count, stride).
+    void (*project)(const double* directions, int count, int width, const Block&, double* out, int64_t stride);
     // The evidence gained by each edge of a direction on each side of cuts, from that direction's histogram
     // (bins, k, size) by code; (size, 2, edges).
     void (*threshold_gains)(const double* histogram, int bins, int k, int size, const double* prior, double* out,

@@ -540,38 +540,36 @@ inline void weighted_quantiles(const std::vector<double>& values, const std::vec
     // Values too near to or too far from each other for such bins, or all the same, are left to the sort.
     const double per_unit = std::isfinite(bins / spread) ? bins / spread : 0.0;
     std::vector<double> weight(bins + 1, 0.0);
-    std::vector<int> bin(n), first(bins + 1, 0), rows(n);
+    std::vector<int> bin(n);
     for (size_t i = 0; i < n; ++i) {
         bin[i] = per_unit > 0.0 ? std::min(bins - 1, static_cast<int>((values[i] - start) * per_unit)) : 0;
         weight[bin[i] + 1] += weights[i];
-        ++first[bin[i] + 1];
     }
-    for (int b = 0; b < bins; ++b) {
-        weight[b + 1] += weight[b];
-        first[b + 1] += first[b];
-    }
-    std::vector<int> next(first.begin(), first.end() - 1);
-    for (size_t i = 0; i < n; ++i) rows[next[bin[i]]++] = static_cast<int>(i);
-    int sorted = -1;
+    for (int b = 0; b < bins; ++b) weight[b + 1] += weight[b];
+    // The bin of a quantile, in which there is a row: the first bin, or one that has weight.
+    std::vector<int> wanted(n_probabilities), place(bins, -1);
+    std::vector<std::vector<std::pair<double, double>>> found;
+    // A hair below the target, so that rounding of the sum cannot move a quantile to the next row.
+    const auto target = [&](int p) { return probabilities[p] * weight[bins] * (1 - 1e-12); };
     for (int p = 0; p < n_probabilities; ++p) {
-        // A hair below the target, so that rounding of the sum cannot move a quantile to the next row.
-        const double target = probabilities[p] * weight[bins] * (1 - 1e-12);
-        int b = static_cast<int>(std::lower_bound(weight.begin() + 1, weight.end(), target) - weight.begin()) - 1;
-        b = std::min(b, bins - 1);
-        while (b > 0 && first[b] == first[b + 1]) --b;
-        while (b + 1 < bins && first[b] == first[b + 1]) ++b;
-        if (b != sorted) {
-            std::sort(rows.begin() + first[b], rows.begin() + first[b + 1],
-                      [&](int i, int j) { return values[i] < values[j]; });
-            sorted = b;
+        const auto reached = std::lower_bound(weight.begin() + 1, weight.end(), target(p));
+        wanted[p] = std::min(static_cast<int>(reached - weight.begin()) - 1, bins - 1);
+        if (place[wanted[p]] >= 0) continue;
+        place[wanted[p]] = static_cast<int>(found.size());
+        found.emplace_back();
+    }
+    for (size_t i = 0; i < n; ++i)
+        if (place[bin[i]] >= 0) found[place[bin[i]]].emplace_back(values[i], weights[i]);
+    for (auto& rows : found) std::sort(rows.begin(), rows.end());
+    for (int p = 0; p < n_probabilities; ++p) {
+        const auto& rows = found[place[wanted[p]]];
+        double reached = weight[wanted[p]];
+        size_t at = 0;
+        for (; at + 1 < rows.size(); ++at) {
+            reached += rows[at].second;
+            if (reached >= target(p)) break;
         }
-        double reached = weight[b];
-        int at = first[b];
-        for (; at + 1 < first[b + 1]; ++at) {
-            reached += weights[rows[at]];
-            if (reached >= target) break;
-        }
-        out[p] = values[rows[at]];
+        out[p] = rows[at].first;
     }
 }
 
@@ -724,21 +722,18 @@ class Table {
 
                 void work(int64_t chunk) {
                     own.assign(views.size(), View());
+                    const int count = static_cast<int>(own.size());
                     for (size_t part = plan.chunks[chunk]; part < plan.chunks[chunk + 1]; ++part) {
                         const Block block = table.block(plan.parts[part], tile);
-                        const int64_t n = block.n, leaves = trees.leaves(), start = plan.parts[part].start;
-                        out.resize(static_cast<size_t>(3 * leaves * n));
-                        kernels.leaf_views(trees, beliefs, block, out.data(), scratch);
-                        for (size_t v = 0; v < own.size(); ++v) {
-                            const double* reach = out.data() + wanted[v] * n;
-                            const double* joint = reach + leaves * n;
-                            const double* other = joint + leaves * n;
+                        const int64_t n = block.n, start = plan.parts[part].start;
+                        out.resize(static_cast<size_t>(3 * count * n));
+                        kernels.leaf_views(trees, beliefs, block, wanted, count, out.data(), scratch);
+                        for (int v = 0; v < count; ++v) {
+                            const double* reach = out.data() + v * n;
+                            const double* share = reach + count * n;
+                            const double* other = share + count * n;
                             for (int64_t b = 0; b < n; ++b) {
-                                if (table.index_.data()[start + b] < 0) continue;
-                                const double top = std::max(joint[b], other[b]);
-                                const double whole =
-                                    top + std::log1p(std::exp(std::min(joint[b], other[b]) - top));
-                                if (!(std::max(reach[b], joint[b] - whole) > log_share)) continue;
+                                if (table.index_.data()[start + b] < 0 || !(share[b] > log_share)) continue;
                                 own[v].place.push_back(start + b);
                                 own[v].reach.push_back(reach[b]);
                                 own[v].other.push_back(other[b]);
@@ -840,20 +835,16 @@ class Table {
         require(std::any_of(index_.data(), index_.data() + n_, [](int64_t row) { return row >= 0; }),
                 "no rows have no quantiles");
         nb::gil_scoped_release release;
-        std::vector<double> values(static_cast<size_t>(D) * n_), weights, tile;
-        for (const Part& part : plan(block_rows(width_ + D)).parts) {
-            const Block rows = block(part, tile);
-            for (int d = 0; d < D; ++d) {
-                double* to = values.data() + d * n_ + part.start;
-                std::fill(to, to + part.n, 0.0);
-                for (int j = 0; j < width_; ++j) {
-                    const double slope = directions.data()[d * width_ + j];
-                    const double* column = rows.design + j * rows.stride;
-                    if (slope != 0.0)
-                        for (int b = 0; b < part.n; ++b) to[b] += slope * column[b];
-                }
-            }
-        }
+        std::vector<double>& values = spare<2>();
+        values.resize(std::max(values.size(), static_cast<size_t>(D) * n_));
+        std::vector<double> weights;
+        const Plan plan = this->plan(block_rows(width_ + D));
+        one_by_one(static_cast<int64_t>(plan.parts.size()), threads, [&] {
+            return [&, tile = std::vector<double>()](int64_t part) mutable {
+                const Block rows = block(plan.parts[part], tile);
+                kernels.project(directions.data(), D, width_, rows, values.data() + plan.parts[part].start, n_);
+            };
+        });
         for (int64_t b = 0; b < n_; ++b)
             if (index_.data()[b] >= 0) weights.push_back(mass_.data()[b]);
         one_by_one(D, threads, [&] {
