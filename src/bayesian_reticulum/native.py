@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .families import CodedFamily, DirichletCategorical, Family, unpacked
-from .rows import KEPT_BYTES, QUANTILE_FLOATS, NumpyRows, Pass
+from .rows import KEPT_BYTES, QUANTILE_FLOATS, Moments, NumpyRows, Pass
 from .schema import Gaps as SchemaGaps
 from .schema import Schema
 from .tree import Floats, Integers, Shape, Tree
@@ -242,6 +242,15 @@ class NativeRows(NumpyRows):
             new_statistics,
         )
         return sums, new_statistics
+
+    def moments(self, statistics: Floats) -> Moments:
+        if not self._is_coded:
+            return super().moments(statistics)
+        width = self.n_features + 1
+        second, cross = np.zeros(width * (width + 1) // 2), np.zeros((self.family.n_statistics, width))
+        self._table.moments(self._threads_for(width), second, cross)
+        # Each row has a 1 in its first column, and in the statistic of its code.
+        return Moments(unpacked(second, width), cross, cross[:, 0].copy())
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
         if not self._fits:

@@ -224,6 +224,8 @@ class _Ascent:
         self.inverse, self.tail_inverse = np.zeros((c, m, lead, lead)), np.zeros((c, m, len(rows.tail)))
         self.last_precisions, self.last_pull = precisions.copy(), np.zeros((c, m))
         self.done = np.zeros(c, dtype=bool)
+        # Whether a tree was worth less when it last settled than once before.
+        self.has_worsened = np.zeros(c, dtype=bool)
         self.cost = np.zeros(c)
         # Passes for which the information of each tree serves.
         self.serves = np.full(c, _FOR_EVER if fixed else 0)
@@ -234,11 +236,13 @@ class _Ascent:
     def run(self, effort: Effort) -> Stack:
         rounds_left = np.full(len(self.value), effort.rounds)
         service = 0
-        for _ in range(effort.max_passes):
+        for turn in range(effort.max_passes):
             live = np.flatnonzero(~self.done)
             if not len(live):
                 break
-            information = bool((service >= self.serves[live]).any())
+            # Trees that have not settled by then are to be judged, too.
+            is_last = turn + 1 == effort.max_passes
+            information = is_last or bool((service >= self.serves[live]).any())
             service = 0 if information else service + 1
             at = self._pass(live, self.trial_hyperplanes[live], self.trial_statistics[live], information)
             if not self.wants_complete[live].any():
@@ -249,7 +253,7 @@ class _Ascent:
             risen = value >= self.value[live] - 1e-10 * np.abs(value)
             self._take_back(live[~risen], value[~risen])
             if risen.any():
-                self._accept(live[risen], value[risen], _of(at, risen), effort, rounds_left)
+                self._accept(live[risen], value[risen], _of(at, risen), effort, rounds_left, is_last)
         unsettled = np.flatnonzero(~np.isfinite(self.best.log_evidence))
         if len(unsettled):
             at = self._pass(unsettled, self.hyperplanes[unsettled], self.statistics[unsettled], information=True)
@@ -304,7 +308,9 @@ class _Ascent:
         # A value that is none tells nothing of where the top is.
         self.length[trees] = np.fmin(np.fmax(top, _SHORTEST), _LONGEST)
 
-    def _accept(self, trees: Integers, value: Floats, at: Pass, effort: Effort, rounds_left: Integers) -> None:
+    def _accept(
+        self, trees: Integers, value: Floats, at: Pass, effort: Effort, rounds_left: Integers, is_last: bool
+    ) -> None:
         before = self._known(trees)
         self.hyperplanes[trees], self.statistics[trees] = self.trial_hyperplanes[trees], self.trial_statistics[trees]
         self.value[trees], self.change[trees] = value, at.statistics - self.statistics[trees]
@@ -327,8 +333,8 @@ class _Ascent:
         short = _SHORT_SERVICE if self.hyperplanes.shape[-1] < _WIDE else _SHORT_WIDE_SERVICE
         service = np.where(promise > _NEAR, short, _LONG_SERVICE)
         hoped = value + _LONG_WAY * promise
-        # A tree that has settled goes on for the sake of something better alone.
-        least = np.maximum(effort.least, self.best.log_evidence[trees])
+        # Precisions may have to become worse before they become better, but not for long.
+        least = np.where(self.has_worsened[trees], np.maximum(effort.least, self.best.log_evidence[trees]), effort.least)
         self.serves[trees] = np.where(settled, 0, _FOR_EVER if self.fixed else service)
         if at.observed is None:
             self.serves[trees[free & (hoped - self.cost[trees] < least)]] = 0
@@ -336,7 +342,9 @@ class _Ascent:
             cost = prices(at.observed, self.precisions[trees], self.rows.tail)
             self.cost[trees] = cost.sum(axis=-1)
             given_up = free & (hoped - self.cost[trees] < least)
-            self._note(trees, value, cost, settled | given_up)
+            worsened = value - self.cost[trees] < self.best.log_evidence[trees]
+            self.has_worsened[trees[settled]] = worsened[settled]
+            self._note(trees, value, cost, settled | given_up | is_last)
             tunable = settled & ~given_up & (rounds_left[trees] > 0) & (not self.fixed)
             self.done[trees] = given_up | (settled & ~tunable)
             rounds_left[trees[tunable]] -= 1
@@ -406,10 +414,11 @@ class _Ascent:
         pull = np.log(tuned_precisions(self.hyperplanes[trees], before, at.observed, self.rows.tail) / before)
         self.done[trees] = np.abs(pull).max(axis=-1, initial=0.0) < _SAME_PRECISION
         # Slopes follow a precision, so that its own update falls short. How far is told by the last two updates, on a
-        # log scale; without them, twice the update is about right.
+        # log scale; without them, twice the update is about right, unless it is long.
         moved = np.log(before / self.last_precisions[trees])
         eased = self.last_pull[trees] - pull
-        factor = np.divide(moved, eased, out=np.full(moved.shape, 2.0), where=moved * eased > 0)
+        usual = 1.0 / np.maximum(np.abs(pull), 0.5)
+        factor = np.divide(moved, eased, out=usual, where=moved * eased > 0)
         tuned = np.clip(before * np.exp(np.clip(factor, 1.0, _LONGEST_PULL) * pull), *_PRECISION_RANGE)
         self.last_precisions[trees], self.last_pull[trees] = before, pull
         self.value[trees] += penalty(self.hyperplanes[trees], before) - penalty(self.hyperplanes[trees], tuned)

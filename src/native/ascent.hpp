@@ -169,7 +169,9 @@ class Ascent {
         int service = 0;
         for (int turn = 0; turn < effort.max_passes; ++turn) {
             std::vector<int> live;
-            bool information = false, complete = false;
+            // Trees that have not settled by then are to be judged, too.
+            const bool is_last = turn + 1 == effort.max_passes;
+            bool information = is_last, complete = false;
             for (int t = 0; t < c_; ++t)
                 if (!states_[t].done) {
                     live.push_back(t);
@@ -184,7 +186,7 @@ class Ascent {
                 State& state = states_[live[i]];
                 const double value = value_of(state, i);
                 if (value >= state.value - 1e-10 * std::abs(value))
-                    accept(live[i], i, value, information, effort);
+                    accept(live[i], i, value, information, is_last, effort);
                 else
                     take_back(state, value);
             }
@@ -220,6 +222,8 @@ class Ascent {
         double value = -std::numeric_limits<double>::infinity(), damping = 0.0, cost = 0.0;
         // Whether complete-data information was of use when the metric was last made.
         bool done = false, wants_complete = true;
+        // Whether it was worth less when it last settled than once before.
+        bool has_worsened = false;
         int rounds_left = 0, serves = 0;
         // Slopes, by their place among all, that stay zero.
         std::vector<int64_t> absent;
@@ -340,7 +344,7 @@ class Ascent {
         if (state.damping == kMostDamping) std::fill(state.direction.begin(), state.direction.end(), 0.0);
     }
 
-    void accept(int t, size_t i, double value, bool information, const Effort& effort) {
+    void accept(int t, size_t i, double value, bool information, bool is_last, const Effort& effort) {
         State& state = states_[t];
         Pair last = known(state);
         state.hyperplanes = state.trial_hyperplanes;
@@ -368,16 +372,17 @@ class Ascent {
         const bool settled = promise < effort.tolerance && !is_damped;
         const int short_service = w_ < kWide ? kShortService : kShortWideService;
         state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? short_service : kLongService;
-        // Once it has settled, it goes on for the sake of something better alone.
-        const double least = std::max(effort.least, best_log_evidence_[t]);
+        // Precisions may have to become worse before they become better, but not for long.
+        const double least = state.has_worsened ? std::max(effort.least, best_log_evidence_[t]) : effort.least;
         if (information) {
             // Prices cost the most of all that is done between passes.
-            const bool asked = settled || std::isfinite(least);
+            const bool asked = settled || is_last || std::isfinite(least);
             Values uncertain;
             const Values price = asked ? cost(state, i, &uncertain) : Values();
             const double total = std::accumulate(price.begin(), price.end(), 0.0);
             const bool given_up = !is_damped && value + kLongWay * promise - total < least;
-            if (settled || given_up) note(t, value, price);
+            if (settled) state.has_worsened = value - total < best_log_evidence_[t];
+            if (settled || given_up || is_last) note(t, value, price);
             state.cost = total;
             const bool tunable = settled && !given_up && state.rounds_left > 0 && !fixed_;
             state.done = given_up || (settled && !tunable);
@@ -553,7 +558,7 @@ class Ascent {
             longest = std::max(longest, std::abs(pull));
             const double moved = std::log(own / state.last_precisions[split]);
             const double eased = state.last_pull[split] - pull;
-            const double factor = moved * eased > 0.0 ? moved / eased : 2.0;
+            const double factor = moved * eased > 0.0 ? moved / eased : 1.0 / std::max(std::abs(pull), 0.5);
             tuned[split] = std::clamp(own * std::exp(std::clamp(factor, 1.0, kLongestPull) * pull), kLeastPrecision,
                                       kLargestPrecision);
             state.last_precisions[split] = own;

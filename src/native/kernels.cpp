@@ -92,10 +92,6 @@ void product(const double* matrix, int rows, int width, const double* columns, i
     product(matrix, rows, width, columns, stride, out, n, n);
 }
 
-void project(const double* directions, int count, int width, const Block& block, double* out, int64_t stride) {
-    product(directions, count, width, block.design, block.stride, out, stride, block.n);
-}
-
 // out[r * out_stride + j] += left[r] . right[j] for R rows and J columns.
 template <int R, int J>
 inline void dot_tile(const double* left, int n, const double* right, int64_t stride, double* out, int64_t out_stride) {
@@ -164,6 +160,16 @@ void add_mixed(const double* left, int rows, int n, const double* first, int wid
                                      out + r * pairs + int64_t{i} * gaps + j, pairs);
             });
     });
+}
+
+void moments(const Block& block, int width, const double* mass, double* second, double* cross) {
+    const int64_t pairs = int64_t{width} * (width + 1) / 2;
+    add_curvatures(mass, 1, block.n, block.design, block.stride, width, 0, second, pairs);
+    add_dots(mass, 1, block.n, block.design, block.stride, width, cross + int64_t{block.code} * width);
+}
+
+void project(const double* directions, int count, int width, const Block& block, double* out, int64_t stride) {
+    product(directions, count, width, block.design, block.stride, out, stride, block.n);
 }
 
 // Activations (count, n) of splits from the `first` of the stack on. Where cells are missing they are softened, by the
@@ -794,6 +800,6 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
 
 extern const Kernels RETICULUM_KERNELS;
 const Kernels RETICULUM_KERNELS = {RETICULUM_NAME,    pass,    membership_sums, memberships, leaf_views,
-                                   likelihoods_below, project, threshold_gains, histogram};
+                                   likelihoods_below, moments, project,         threshold_gains, histogram};
 
 }  // namespace reticulum

@@ -91,6 +91,8 @@ struct Kernels {
     // For each split of one tree: adds weight * responsibility below it * log likelihood there; (m). And new statistics.
     void (*likelihoods_below)(const Trees&, const Beliefs&, const Block&, double* out, double* statistics,
                               std::vector<double>& scratch);
+    // Adds mass times products of the columns with each other, packed, and mass times the columns by code (k, width).
+    void (*moments)(const Block&, int width, const double* mass, double* second, double* cross);
     // Rows along directions (count, width): the first of out (count, stride).
     void (*project)(const double* directions, int count, int width, const Block&, double* out, int64_t stride);
     // The evidence gained by each edge of a direction on each side of cuts, from that direction's histogram

@@ -118,6 +118,7 @@ NB_MODULE(_native, module) {
                       std::optional<In<double, 1>>, const Units&, const Gaps&, In<double, 1>, bool>())
         .def("pass_", &Table::pass)
         .def("membership_sums", &Table::membership_sums)
+        .def("moments", &Table::moments)
         .def("leaf_views", &Table::leaf_views)
         .def("likelihoods_below", &Table::likelihoods_below)
         .def("histogram", &Table::histogram)

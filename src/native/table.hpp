@@ -40,6 +40,8 @@ using Cells = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 constexpr int64_t kBlockFloats = int64_t{1} << 16;
 // Rows, at least, that one thread works on before it adds up what it has. Fixed, so that sums do not depend on threads.
 constexpr int64_t kChunkRows = 512;
+// The same for histograms, which are large.
+constexpr int64_t kHistogramRows = 1024;
 // How often a thread looks for what it waits for before it goes to sleep: for about a tenth of a millisecond.
 constexpr int kMoments = 200;
 // Numbers in the inverses that are kept while gaps are filled.
@@ -693,6 +695,19 @@ class Table {
             });
     }
 
+    // Adds to second (pairs of columns) and cross (k, width) as Kernels::moments tells, for targets with codes.
+    void moments(int threads, Out<1> second, Out<2> cross) const {
+        const int64_t pairs = int64_t{width_} * (width_ + 1) / 2, size = int64_t{k_} * width_;
+        require(!statistics_, "only targets with codes have such moments");
+        require(static_cast<int64_t>(second.size()) == pairs, "second has another size");
+        require(static_cast<int64_t>(cross.size()) == size, "cross has another size");
+        nb::gil_scoped_release release;
+        run(block_rows(width_), threads, {{second.data(), pairs}, {cross.data(), size}},
+            [&](const Block& block, int64_t start, double* const* sums, auto&) {
+                kernels.moments(block, width_, mass_.data() + start, sums[0], sums[1]);
+            });
+    }
+
     // For each wanted leaf, the rows of which it holds more than a share, as a list of arrays: places in the table, log
     // membership, and the log joint of all other leaves.
     nb::list leaf_views(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters,
@@ -798,7 +813,8 @@ class Table {
         run(block_rows(width_ + grid.directions + grid.cuts), threads, {{out, size}},
             [&](const Block& block, int64_t start, double* const* sums, auto& scratch) {
                 kernels.histogram(grid, block, k_, mass_.data() + start, sums[0], scratch);
-            });
+            },
+            kHistogramRows);
     }
 
     // Evidence gained by each edge on each side of cuts, (cuts, 2, directions, edges), for classes with a prior.
@@ -938,13 +954,13 @@ class Table {
         return trees;
     }
 
-    Plan plan(int rows) const {
+    Plan plan(int rows, int64_t chunk_rows = kChunkRows) const {
         Plan plan;
-        int64_t in_chunk = kChunkRows;
+        int64_t in_chunk = chunk_rows;
         for (size_t s = 0; s < codes_.size(); ++s) {
             const int64_t stop = segments_.data()[s + 1];
             for (int64_t start = segments_.data()[s]; start < stop; start += rows) {
-                if (in_chunk >= kChunkRows) {
+                if (in_chunk >= chunk_rows) {
                     plan.chunks.push_back(plan.parts.size());
                     in_chunk = 0;
                 }
@@ -958,8 +974,9 @@ class Table {
     }
 
     template <typename Work>
-    void run(int rows, int threads, const std::vector<std::pair<double*, int64_t>>& totals, Work work) const {
-        const Plan plan = this->plan(rows);
+    void run(int rows, int threads, const std::vector<std::pair<double*, int64_t>>& totals, Work work,
+             int64_t chunk_rows = kChunkRows) const {
+        const Plan plan = this->plan(rows, chunk_rows);
         struct Worker {
             const Table& table;
             const Plan& plan;
