@@ -57,8 +57,8 @@ _STIFFNESS = 4.0
 _MOST_CONTRASTS = 16
 # Prior precision of a new split for each angle of its hyperplane: weakly bound, but no less so with many features.
 _WEAK_PRECISION = 0.02
-# Branches of each kind that are fitted: up to six, fewer in wide tables, where each costs more.
-_MOST_BRANCHES = 6
+# Branches of each kind that are fitted: up to eight, fewer in wide tables, where each costs more.
+_MOST_BRANCHES = 8
 _BRANCH_WIDTHS = 512
 # How many times the gain of a cut three cuts must have to be looked at where one does not pay.
 _STANDS_OUT = 2.0
@@ -85,7 +85,7 @@ _TURN = 0.35
 # Effective number of rows that a boundary needs to be bent: one in the grey zone counts for up to a quarter.
 _FEWEST_AT_BOUNDARY = 1.0
 # Nats by which an attempt must beat the incumbent to be kept, and for each unit of weight to count as progress.
-MINIMAL_GAIN, _MINIMAL_PROGRESS = 0.1, 2e-4
+MINIMAL_GAIN, _MINIMAL_PROGRESS = 0.1, 4e-4
 # A branch that loses more than this on its own is not worth fitting all splits for.
 LARGEST_LOCAL_LOSS = 1.0
 # What changed is first fitted with the splits around it, if there are others: with a branch of up to so many.
@@ -105,9 +105,9 @@ _MOST_TUNINGS = 8
 # Branches with up to this many leaves are grown anew now and then.
 _REGROWN_LEAVES = 4
 
-_FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=4)
-_SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=4)
-_LOCAL = Effort(tolerance=3e-2, rounds=3, max_passes=15)
+_FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
+_SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
+_LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
 _AROUND = Effort(tolerance=1e-2, rounds=3, max_passes=40)
 GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=200)
 _MANY_ROWS = Effort(rounds=2, max_passes=40)
@@ -492,14 +492,13 @@ def _changes(
     """Changes of the tree at one site by kind and local gain, or in their place why they are not worth a trial.
 
     In a tree that is no longer small, leaves are not looked into where the best cut does not pay, unless what is behind
-    it stands out; and a single cut is not tried in the place of a branch, where it hardly ever pays.
+    it stands out.
     """
     tree = site.state.tree
     view = rows.within(tree.hyperplanes, tree.shape, site.state.statistics, site.leaf)
     base = worth_alone(view, site.state.statistics[site.leaf])
-    is_leaf = len(site.place) == 2
-    least = base - LARGEST_LOCAL_LOSS if is_leaf and not is_small else -np.inf
-    for branches in _propose(view, site, policy, rng, least, only_ahead=not (is_leaf or is_small)):
+    is_doubted = len(site.place) == 2 and not is_small
+    for branches in _propose(view, site, policy, rng, base - LARGEST_LOCAL_LOSS if is_doubted else -np.inf):
         gains = branches.stack.log_evidence - base
         best, *others = np.argsort(-np.round(gains, 6), kind="stable")
         yield from ((branches.kind, float(gains[other]), OUTRUN) for other in others)
@@ -723,12 +722,11 @@ def _apart(shape: Shape, gains: Floats) -> list[int]:
 
 
 def _propose(
-    view: Rows, site: Site, policy: Policy, rng: np.random.Generator, least: float = -np.inf, only_ahead: bool = False
+    view: Rows, site: Site, policy: Policy, rng: np.random.Generator, least: float = -np.inf
 ) -> Iterator[Branches]:
     """Candidates from scanned cuts and from looking one level ahead, each fitted with the rest of the tree held.
 
-    Where no cut comes to the `least`, only what the scan tells to be far better than a cut is looked at. Cuts are left
-    out if there is to be `only_ahead`, and it fits.
+    Where no cut comes to the `least`, only what the scan tells to be far better than a cut is looked at.
     """
     if not _fits(site, CUT, policy):
         return
@@ -743,19 +741,16 @@ def _propose(
     if not len(cuts):
         return
     n_branches = _n_branches(directions)
-    looks_ahead = policy.lookahead > 0 and _fits(site, _LOOKAHEAD, policy)
-    cut_pays = True
-    if not (only_ahead and looks_ahead):
-        single = _fit_branches(view, sample, precision, "cut", CUT, _STIFFNESS * cuts[:n_branches, None])
-        yield single
-        cut_pays = bool(single.stack.log_evidence.max() >= least)
+    single = _fit_branches(view, sample, precision, "cut", CUT, _STIFFNESS * cuts[:n_branches, None])
+    yield single
     if len(site.exchanged) and _fits(site, _LOOKAHEAD, policy):
         yield _fit_branches(view, sample, precision, "exchange", _LOOKAHEAD, _STIFFNESS * site.exchanged)
-    if looks_ahead:
+    if policy.lookahead and _fits(site, _LOOKAHEAD, policy):
         best = np.sort(ranking[:_LOOKAHEAD_DIRECTIONS])
         narrow = grid._replace(directions=directions[best], edges=grid.edges[best], empty=grid.empty[best])
         started, gain_ahead = _look_ahead(narrow, policy, rng, n_branches)
-        if len(started) and (cut_pays or gain_ahead > _STANDS_OUT * max(gain, 0.0)):
+        pays = single.stack.log_evidence.max() >= least or gain_ahead > _STANDS_OUT * max(gain, 0.0)
+        if len(started) and pays:
             yield _fit_branches(view, sample, precision, "look-ahead", _LOOKAHEAD, _STIFFNESS * started)
 
 

@@ -48,12 +48,15 @@ _SHORTEST, _LONGEST = 0.1, 0.5
 _FIRST_DAMPING, _MOST_DAMPING, _LEAST_DAMPING, _DAMPING_FACTOR = 1e-2, 1e6, 1e-4, 10.0
 # A precision is found when its update is shorter than this, on a log scale.
 _SAME_PRECISION = 0.005
-# How many times its own update a precision may move.
-_LONGEST_PULL = 8.0
+# A precision moves by twice its first update, but no farther than one unless that is longer than twice this, on a log
+# scale; and by no more than so many times a later one.
+_LONG_PULL, _LONGEST_PULL = 0.5, 8.0
 # Of more rows than this, Bayes factors of more than so many nats are not worked out in full.
 _MANY_ROWS, _BEYOND_DOUBT = 65536, 20.0
 # An ascent may gain this many times what its next step promises.
 _LONG_WAY = 10.0
+# Precisions that were tuned are worse than before by more than this many nats: less may be a matter of rounding.
+_WORSE = 0.1
 
 
 def prior_diagonal(precisions: Floats, width: int) -> Floats:
@@ -334,7 +337,8 @@ class _Ascent:
         service = np.where(promise > _NEAR, short, _LONG_SERVICE)
         hoped = value + _LONG_WAY * promise
         # Precisions may have to become worse before they become better, but not for long.
-        least = np.where(self.has_worsened[trees], np.maximum(effort.least, self.best.log_evidence[trees]), effort.least)
+        own_least = self.best.log_evidence[trees] - _WORSE
+        least = np.where(self.has_worsened[trees], np.maximum(effort.least, own_least), effort.least)
         self.serves[trees] = np.where(settled, 0, _FOR_EVER if self.fixed else service)
         if at.observed is None:
             self.serves[trees[free & (hoped - self.cost[trees] < least)]] = 0
@@ -342,8 +346,7 @@ class _Ascent:
             cost = prices(at.observed, self.precisions[trees], self.rows.tail)
             self.cost[trees] = cost.sum(axis=-1)
             given_up = free & (hoped - self.cost[trees] < least)
-            worsened = value - self.cost[trees] < self.best.log_evidence[trees]
-            self.has_worsened[trees[settled]] = worsened[settled]
+            self.has_worsened[trees[settled]] = (value - self.cost[trees] < own_least)[settled]
             self._note(trees, value, cost, settled | given_up | is_last)
             tunable = settled & ~given_up & (rounds_left[trees] > 0) & (not self.fixed)
             self.done[trees] = given_up | (settled & ~tunable)
@@ -417,7 +420,7 @@ class _Ascent:
         # log scale; without them, twice the update is about right, unless it is long.
         moved = np.log(before / self.last_precisions[trees])
         eased = self.last_pull[trees] - pull
-        usual = 1.0 / np.maximum(np.abs(pull), 0.5)
+        usual = 1.0 / np.maximum(np.abs(pull), _LONG_PULL)
         factor = np.divide(moved, eased, out=usual, where=moved * eased > 0)
         tuned = np.clip(before * np.exp(np.clip(factor, 1.0, _LONGEST_PULL) * pull), *_PRECISION_RANGE)
         self.last_precisions[trees], self.last_pull[trees] = before, pull

@@ -30,8 +30,9 @@ constexpr int kWide = 48;
 constexpr double kLeastDamping = 1e-4, kFirstDamping = 1e-2, kMostDamping = 1e6, kDampingFactor = 10.0;
 constexpr double kCaution = 0.2;
 constexpr double kSamePrecision = 0.005;
-constexpr double kLongestPull = 8.0;
+constexpr double kLongPull = 0.5, kLongestPull = 8.0;
 constexpr double kLongWay = 10.0;
+constexpr double kWorse = 0.1;
 constexpr int kMemory = 12;
 constexpr double kLeastFall = 1e-10;
 constexpr int kHalvings = 5;
@@ -373,7 +374,8 @@ class Ascent {
         const int short_service = w_ < kWide ? kShortService : kShortWideService;
         state.serves = settled ? 0 : fixed_ ? kForEver : promise > kNear ? short_service : kLongService;
         // Precisions may have to become worse before they become better, but not for long.
-        const double least = state.has_worsened ? std::max(effort.least, best_log_evidence_[t]) : effort.least;
+        const double own_least = best_log_evidence_[t] - kWorse;
+        const double least = state.has_worsened ? std::max(effort.least, own_least) : effort.least;
         if (information) {
             // Prices cost the most of all that is done between passes.
             const bool asked = settled || is_last || std::isfinite(least);
@@ -381,7 +383,7 @@ class Ascent {
             const Values price = asked ? cost(state, i, &uncertain) : Values();
             const double total = std::accumulate(price.begin(), price.end(), 0.0);
             const bool given_up = !is_damped && value + kLongWay * promise - total < least;
-            if (settled) state.has_worsened = value - total < best_log_evidence_[t];
+            if (settled) state.has_worsened = value - total < own_least;
             if (settled || given_up || is_last) note(t, value, price);
             state.cost = total;
             const bool tunable = settled && !given_up && state.rounds_left > 0 && !fixed_;
@@ -558,7 +560,7 @@ class Ascent {
             longest = std::max(longest, std::abs(pull));
             const double moved = std::log(own / state.last_precisions[split]);
             const double eased = state.last_pull[split] - pull;
-            const double factor = moved * eased > 0.0 ? moved / eased : 1.0 / std::max(std::abs(pull), 0.5);
+            const double factor = moved * eased > 0.0 ? moved / eased : 1.0 / std::max(std::abs(pull), kLongPull);
             tuned[split] = std::clamp(own * std::exp(std::clamp(factor, 1.0, kLongestPull) * pull), kLeastPrecision,
                                       kLargestPrecision);
             state.last_precisions[split] = own;
