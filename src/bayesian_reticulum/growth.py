@@ -85,7 +85,7 @@ _TURN = 0.35
 # Effective number of rows that a boundary needs to be bent: one in the grey zone counts for up to a quarter.
 _FEWEST_AT_BOUNDARY = 1.0
 # Nats by which an attempt must beat the incumbent to be kept, and for each unit of weight to count as progress.
-MINIMAL_GAIN, _MINIMAL_PROGRESS = 0.1, 4e-4
+MINIMAL_GAIN, _MINIMAL_PROGRESS = 0.1, 2e-4
 # A branch that loses more than this on its own is not worth fitting all splits for.
 LARGEST_LOCAL_LOSS = 1.0
 # What changed is first fitted with the splits around it, if there are others: with a branch of up to so many.
