@@ -61,6 +61,7 @@ class Problem:
         out = {
             "prior statistics": rows.prior_statistics(self.hyperplanes, self.shape),
             "histogram": rows.histogram(self.directions, self.edges, self.cuts, self.statistics[0, 0]),
+            **rows.moments(self.statistics[0, 0])._asdict(),
             **{name: getattr(both[0], name) for name in SUMS},
             **{f"{name} alone": getattr(both[1], name) for name in SUMS[:3]},
         }
@@ -197,6 +198,23 @@ def test_memberships_that_all_but_vanish_count_where_nothing_else_explains_a_row
         for rows in (NumpyRows, NativeRows)
     )
     np.testing.assert_allclose(other, one, rtol=1e-12)
+
+
+@needs_compiled
+def test_a_leaf_knows_what_others_say_of_a_row_however_little_that_is():
+    # Products of these gates are smaller than any double, but not their logs: the branch that takes the leaf's place
+    # may come to say even less of the row.
+    tree = split_leaf(split_leaf(single_leaf(1), 0, [0.0, 1.0]), 1, [0.0, 0.5])
+    statistics = np.array([[3.0, 1.0], [1.0, 2.0], [4.0, 1.0]])
+    X, y = np.array([[2000.0], [-900.0], [0.5], [3.0]]), np.array([0, 1, 0, 1])
+    table = X, y, DirichletCategorical((0.5, 0.5)), np.ones(4), identity_schema(1)
+    for leaf in range(3):
+        one, other = (
+            rows(*table).within(tree.hyperplanes, tree.shape, statistics, leaf) for rows in (NumpyRows, NativeRows)
+        )
+        np.testing.assert_array_equal(other._chosen, one._chosen)
+        np.testing.assert_allclose(other._log_other, one._log_other, rtol=1e-12)
+        np.testing.assert_allclose(other._log_reach, one._log_reach, rtol=1e-12, atol=1e-12)
 
 
 @needs_compiled

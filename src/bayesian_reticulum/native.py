@@ -33,6 +33,8 @@ _FEWEST_ARRANGED = 1 << 15
 _FEWEST_SPLITS_ARRANGED = 8
 # Cells and memberships that are held at once for that.
 _ARRANGED_FLOATS = 1 << 20
+# With more columns than this BLAS makes their products faster.
+_MOST_MULTIPLIED = 64
 # Below this many gates a second thread costs more than it saves.
 _FEWEST_GATES = 1 << 14
 
@@ -244,9 +246,9 @@ class NativeRows(NumpyRows):
         return sums, new_statistics
 
     def moments(self, statistics: Floats) -> Moments:
-        if not self._is_coded:
-            return super().moments(statistics)
         width = self.n_features + 1
+        if not self._is_coded or width > _MOST_MULTIPLIED:
+            return super().moments(statistics)
         second, cross = np.zeros(width * (width + 1) // 2), np.zeros((self.family.n_statistics, width))
         self._table.moments(self._threads_for(width), second, cross)
         # Each row has a 1 in its first column, and in the statistic of its code.

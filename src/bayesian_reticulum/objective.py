@@ -48,14 +48,14 @@ _SHORTEST, _LONGEST = 0.1, 0.5
 _FIRST_DAMPING, _MOST_DAMPING, _LEAST_DAMPING, _DAMPING_FACTOR = 1e-2, 1e6, 1e-4, 10.0
 # A precision is found when its update is shorter than this, on a log scale.
 _SAME_PRECISION = 0.005
-# A precision moves by twice its first update, but no farther than one unless that is longer than twice this, on a log
-# scale; and by no more than so many times a later one.
+# A first update of a precision is doubled unless it is longer than this, on a log scale, and no update is lengthened by
+# more than the other.
 _LONG_PULL, _LONGEST_PULL = 0.5, 8.0
 # Of more rows than this, Bayes factors of more than so many nats are not worked out in full.
 _MANY_ROWS, _BEYOND_DOUBT = 65536, 20.0
 # An ascent may gain this many times what its next step promises.
 _LONG_WAY = 10.0
-# Precisions that were tuned are worse than before by more than this many nats: less may be a matter of rounding.
+# A tree with tuned precisions is worse if it lost more nats than this: whether it lost fewer may be due to rounding.
 _WORSE = 0.1
 
 
