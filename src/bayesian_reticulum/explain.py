@@ -361,7 +361,7 @@ def node_cards(estimator: Any) -> tuple[NodeCard, ...]:
     >>> X, y, _ = make_cross(400, random_state=0)
     >>> cards = node_cards(ReticulumClassifier(random_state=0).fit(X, y))
     >>> len(cards), cards[1].parent, cards[1].side
-    (3, 0, 'left')
+    (3, 0, 'right')
     """
     model = fitted_model(estimator)
     cards = []
@@ -553,7 +553,7 @@ def export_text(estimator: Any, *, max_depth: int | None = None, max_features: i
     >>> X, y, _ = make_cross(400, random_state=0)
     >>> text = export_text(ReticulumClassifier(random_state=0).fit(X, y), max_depth=1, decimals=2)
     >>> [line.split(":")[0] for line in text.splitlines() if "10-90%" not in line]
-    ['Reticulum', 'split 0', '├─ left  split 1 as one leaf', '└─ right split 2 as one leaf']
+    ['Reticulum', 'split 0', '├─ left  split 2 as one leaf', '└─ right split 1 as one leaf']
     """
     if max_depth is not None:
         check_whole_number("max_depth", max_depth, 0)

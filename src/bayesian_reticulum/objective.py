@@ -48,9 +48,8 @@ _SHORTEST, _LONGEST = 0.1, 0.5
 _FIRST_DAMPING, _MOST_DAMPING, _LEAST_DAMPING, _DAMPING_FACTOR = 1e-2, 1e6, 1e-4, 10.0
 # A precision is found when its update is shorter than this, on a log scale.
 _SAME_PRECISION = 0.005
-# A first update of a precision is doubled unless it is longer than this, on a log scale, and no update is lengthened by
-# more than the other.
-_LONG_PULL, _LONGEST_PULL = 0.5, 8.0
+# How many times its own update a precision may move.
+_LONGEST_PULL = 8.0
 # Of more rows than this, Bayes factors of more than so many nats are not worked out in full.
 _MANY_ROWS, _BEYOND_DOUBT = 65536, 20.0
 # An ascent may gain this many times what its next step promises.
@@ -417,11 +416,10 @@ class _Ascent:
         pull = np.log(tuned_precisions(self.hyperplanes[trees], before, at.observed, self.rows.tail) / before)
         self.done[trees] = np.abs(pull).max(axis=-1, initial=0.0) < _SAME_PRECISION
         # Slopes follow a precision, so that its own update falls short. How far is told by the last two updates, on a
-        # log scale; without them, twice the update is about right, unless it is long.
+        # log scale; without them, twice the update is about right.
         moved = np.log(before / self.last_precisions[trees])
         eased = self.last_pull[trees] - pull
-        usual = 1.0 / np.maximum(np.abs(pull), _LONG_PULL)
-        factor = np.divide(moved, eased, out=usual, where=moved * eased > 0)
+        factor = np.divide(moved, eased, out=np.full(moved.shape, 2.0), where=moved * eased > 0)
         tuned = np.clip(before * np.exp(np.clip(factor, 1.0, _LONGEST_PULL) * pull), *_PRECISION_RANGE)
         self.last_precisions[trees], self.last_pull[trees] = before, pull
         self.value[trees] += penalty(self.hyperplanes[trees], before) - penalty(self.hyperplanes[trees], tuned)

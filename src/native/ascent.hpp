@@ -30,7 +30,7 @@ constexpr int kWide = 48;
 constexpr double kLeastDamping = 1e-4, kFirstDamping = 1e-2, kMostDamping = 1e6, kDampingFactor = 10.0;
 constexpr double kCaution = 0.2;
 constexpr double kSamePrecision = 0.005;
-constexpr double kLongPull = 0.5, kLongestPull = 8.0;
+constexpr double kLongestPull = 8.0;
 constexpr double kLongWay = 10.0;
 constexpr double kWorse = 0.1;
 constexpr int kMemory = 12;
@@ -560,7 +560,7 @@ class Ascent {
             longest = std::max(longest, std::abs(pull));
             const double moved = std::log(own / state.last_precisions[split]);
             const double eased = state.last_pull[split] - pull;
-            const double factor = moved * eased > 0.0 ? moved / eased : 1.0 / std::max(std::abs(pull), kLongPull);
+            const double factor = moved * eased > 0.0 ? moved / eased : 2.0;
             tuned[split] = std::clamp(own * std::exp(std::clamp(factor, 1.0, kLongestPull) * pull), kLeastPrecision,
                                       kLargestPrecision);
             state.last_precisions[split] = own;
