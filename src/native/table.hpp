@@ -851,14 +851,14 @@ class Table {
         require(std::any_of(index_.data(), index_.data() + n_, [](int64_t row) { return row >= 0; }),
                 "no rows have no quantiles");
         nb::gil_scoped_release release;
-        std::vector<double>& values = spare<2>();
-        values.resize(std::max(values.size(), static_cast<size_t>(D) * n_));
+        // Not set to zero, nor kept: of many rows they are many.
+        const std::unique_ptr<double[]> values(new double[static_cast<size_t>(D) * n_]);
         std::vector<double> weights;
         const Plan plan = this->plan(block_rows(width_ + D));
         one_by_one(static_cast<int64_t>(plan.parts.size()), threads, [&] {
             return [&, tile = std::vector<double>()](int64_t part) mutable {
                 const Block rows = block(plan.parts[part], tile);
-                kernels.project(directions.data(), D, width_, rows, values.data() + plan.parts[part].start, n_);
+                kernels.project(directions.data(), D, width_, rows, values.get() + plan.parts[part].start, n_);
             };
         });
         for (int64_t b = 0; b < n_; ++b)
