@@ -443,40 +443,45 @@ def wrong(message, **changes):
 @pytest.mark.parametrize(
     ("message", "changes"),
     [
-        wrong("float32 or float64", X=np.zeros((8, 1), dtype=int)),
-        wrong("outside of X", index=np.arange(8) + 1),
-        wrong("must be padded", index=np.arange(7)),
+        wrong("float32 or float64", X=np.zeros((16, 1), dtype=int)),
+        wrong("outside of X", index=np.arange(16) + 1),
+        wrong("must be padded", index=np.arange(15)),
         wrong("hold all rows", segments=np.array([0, 0])),
         wrong("out of range", codes=np.array([2], dtype=np.int32)),
-        wrong("a weight", weights=np.ones(7)),
-        wrong("a reach", log_reach=np.ones(7), log_other=np.ones(8)),
-        wrong("belong together", log_other=np.ones(8)),
-        wrong("statistics", statistics=np.ones((2, 7))),
+        wrong("a weight", weights=np.ones(15)),
+        wrong("a reach", log_reach=np.ones(15), log_other=np.ones(16)),
+        wrong("belong together", log_other=np.ones(16)),
+        wrong("statistics", statistics=np.ones((2, 15))),
         wrong("differ in their columns", units=units_of(source=[1])),
         wrong("outside of X", gaps=([1], [0], [0, 1], [0], [1.0])),
         wrong("outside of the columns", gaps=([0], [0], [0, 1], [1], [1.0])),
         wrong("another size than the columns", precision=np.eye(2)),
         wrong("tail is longer", tail=np.ones(2)),
-        wrong("gaps start", gap_starts=np.array([8, 8])),
+        wrong("gaps start", gap_starts=np.array([16, 16])),
+        wrong("outside of the whole table", places=np.arange(16) + 1, whole="as it is"),
+        wrong("a place in the whole table", whole="as it is"),
+        wrong("the whole table is another", keep=True, whole="not kept", places=np.arange(16)),
     ],
 )
 def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, changes):
     table = {
-        "X": np.zeros((8, 1)),
-        "index": np.arange(8),
-        "segments": np.array([0, 8]),
-        "gap_starts": np.array([8]),
+        "X": np.zeros((16, 1)),
+        "index": np.arange(16),
+        "segments": np.array([0, 16]),
+        "gap_starts": np.array([16]),
         "codes": np.array([0], dtype=np.int32),
         "k": 2,
         "statistics": None,
-        "weights": np.ones(8),
-        "mass": np.ones(8),
+        "weights": np.ones(16),
+        "mass": np.ones(16),
         "log_reach": None,
         "log_other": None,
         "units": units_of(),
         "gaps": ([], [], [0], [], []),
         "tail": np.empty(0),
         "keep": True,
+        "whole": None,
+        "places": None,
     }
 
     def built(table):
@@ -484,7 +489,10 @@ def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, change
         *places, value = table["gaps"]
         places = (np.array(part, dtype=np.int64) for part in places)
         gaps = native_module.Gaps(*places, np.array(value, dtype=float), table.pop("precision", None))
-        return native_module.Table(*(table | {"units": units, "gaps": gaps}).values())
+        whole = table["whole"]
+        if whole is not None:
+            whole = built(table | {"whole": None, "keep": whole != "not kept"})
+        return native_module.Table(*(table | {"units": units, "gaps": gaps, "whole": whole}).values())
 
     built(table)
     with pytest.raises(ValueError, match=message):

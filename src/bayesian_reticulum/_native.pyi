@@ -4,6 +4,7 @@ from .tree import Floats, Integers
 
 instruction_set: str
 pad: int
+group_pad: int
 
 class Units:
     def __init__(
@@ -42,6 +43,8 @@ class Table:
         gaps: Gaps,
         tail: Floats,
         keep: bool,
+        whole: Table | None = None,
+        places: Integers | None = None,
     ) -> None: ...
     def pass_(
         self,

@@ -21,7 +21,7 @@ from .tree import Floats, Integers, Shape, Tree
 
 import_error = ""
 try:
-    from ._native import Gaps, Table, Units, ascend, pad, predict
+    from ._native import Gaps, Table, Units, ascend, group_pad, pad, predict
     from ._native import instruction_set as instruction_set
 except ImportError as error:  # no compiler where the package was installed
     instruction_set, import_error = "", str(error)
@@ -35,6 +35,12 @@ _FEWEST_SPLITS_ARRANGED = 8
 _ARRANGED_FLOATS = 1 << 20
 # With more columns than this BLAS makes their products faster.
 _MOST_MULTIPLIED = 64
+# With more rows than this, where growth looks at samples of them, trees climb by passes in floats, until they are polished.
+_FEWEST_IN_FLOATS = 1 << 14
+# An ascent that is to settle more exactly than this needs doubles.
+_FLOAT_TOLERANCE = 1e-3
+# Weights that may be divided by what a row is likely to be, in floats.
+_FLOAT_WEIGHTS = 1e-6, 1e6
 # Below this many gates a second thread costs more than it saves.
 _FEWEST_GATES = 1 << 14
 
@@ -95,9 +101,14 @@ class NativeRows(NumpyRows):
     def __init__(self, *args: Any, threads: int = 1, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._threads = threads
+        self._samples: dict[int, Self | None] = {}
         # Statistics that are too wide to be held for all rows are left to NumPy, block by block.
         self._is_coded = isinstance(self.family, CodedFamily)
         self._fits = self._is_coded or self._n * self.family.n_statistics * 8 <= KEPT_BYTES
+        if "in_floats" not in self._shared:
+            low, high = _FLOAT_WEIGHTS
+            are_ordinary = bool(((self._weights >= low) & (self._weights <= high)).all())
+            self._shared["in_floats"] = self._n > _FEWEST_IN_FLOATS and are_ordinary
 
     def _like(self, **changes: Any) -> Self:
         return super()._like(**({"threads": self._threads} | changes))
@@ -112,7 +123,8 @@ class NativeRows(NumpyRows):
             codes, counts = np.zeros(self._n, dtype=np.int64), np.array([self._n])
         # Rows with gaps come last: all others are spared the work.
         has_gaps = self._has_gaps
-        order = np.argsort(codes if has_gaps is None else 2 * codes + has_gaps, kind="stable")
+        first, order = codes if has_gaps is None else 2 * codes + has_gaps, self._order
+        order = np.argsort(first, kind="stable") if order is None else order[np.argsort(first[order], kind="stable")]
         present = np.flatnonzero(counts)
         gap_counts = np.zeros(len(counts)) if has_gaps is None else np.bincount(codes, has_gaps, len(counts))
         counts, gap_counts = counts[present], gap_counts[present].astype(np.int64)
@@ -123,6 +135,37 @@ class NativeRows(NumpyRows):
         row[np.arange(self._n) + np.repeat(skipped, counts)] = order
         gap_starts = np.where(gap_counts > 0, segments[:-1] + counts - gap_counts, segments[1:])
         return _Layout(row, segments, present.astype(np.int32), gap_starts)
+
+    @property
+    def _in_floats(self) -> bool:
+        """Whether trees may climb by passes in floats."""
+        return self._is_coded and bool(self._shared["in_floats"])
+
+    @property
+    def _order(self) -> Integers | None:
+        """An order of the rows that depends on what they hold alone, where it matters and they are in no order yet.
+
+        Sums of floats depend on the order of rows, by so much that it could be seen in the tree. Views and samples of rows
+        in order are in order, too.
+        """
+        if not self._in_floats or self._chosen is not None:
+            return None
+        if "order" not in self._shared:
+            self._shared["order"] = np.lexsort((self._weights, self._keys))
+        order: Integers = self._shared["order"]
+        return order
+
+    def sampled(self, size: int) -> Self:
+        if self._log_reach is not None:
+            return super().sampled(size)
+        # Samples of all rows are asked for again and again.
+        if size not in self._samples:
+            sample = super().sampled(size)
+            if sample._chosen is not None and self._chosen is None and self._in_floats:
+                sample = sample._taken(np.lexsort((sample._weights, self._keys[sample._chosen])))
+            # Rows that refer to themselves would be let go late.
+            self._samples[size] = None if sample is self else sample
+        return self._samples[size] or self
 
     @property
     def _has_gaps(self) -> NDArray[np.bool_] | None:
@@ -146,7 +189,13 @@ class NativeRows(NumpyRows):
         statistics = None if self._is_coded else spread(self._read(0, self._n)[1].T)
         weights = spread(self._weights)
         is_view = self._log_reach is not None
-        return Table(
+        keeps = self._n * self._width * 8 <= KEPT_BYTES
+        whole, places = None, None
+        if keeps and self._chosen is not None and "whole" in self._shared:
+            schema, table, place = self._shared["whole"]
+            if schema is self._schema:
+                whole, places = table, np.where(is_row, place[self._chosen[row]], -1)
+        made = Table(
             _readable(self._X),
             row if self._chosen is None else np.where(is_row, self._chosen[row], -1),
             segments,
@@ -161,14 +210,22 @@ class NativeRows(NumpyRows):
             _units(self._schema),
             _gaps(self._gaps, self._schema.precision),
             np.ascontiguousarray(self.tail),
-            self._n * self._width * 8 <= KEPT_BYTES,
+            keeps,
+            whole,
+            places,
         )
+        if keeps and self._chosen is None:
+            # Columns of views are taken from here.
+            place = np.empty(self._n, dtype=np.int64)
+            place[row[is_row]] = np.flatnonzero(is_row)
+            self._shared["whole"] = self._schema, made, place
+        return made
 
     def believing(self, family: Family) -> Self:
         rows = super().believing(family)
         if self._is_coded and rows._is_coded and family.n_statistics == self.family.n_statistics:
             # What was made of the rows does not depend on the prior.
-            made = vars(self).keys() & {"_layout", "_table", "_informants"}
+            made = vars(self).keys() & {"_layout", "_table"}
             vars(rows).update((name, vars(self)[name]) for name in made)
         return rows
 
@@ -227,7 +284,7 @@ class NativeRows(NumpyRows):
         while found:
             place, log_reach, log_other = found.pop()
             seen = self._layout.row[place]
-            order = np.argsort(seen)
+            order = slice(None) if self._in_floats else np.argsort(seen)
             views.append((seen[order], log_reach[order], log_other[order]))
         return views
 
@@ -290,13 +347,10 @@ class NativeRows(NumpyRows):
             part = slice(start, start + step)
             X = self._X[part if self._chosen is None else self._chosen[part]]
             leaf[part] = mixed(self._schema, tree, None, X, self._threads).argmax(axis=1)
-        return self._taken(np.argsort(leaf, kind="stable"))
-
-    @cached_property
-    def _informants(self) -> Self | None:
-        """A sample of many rows, or None: rows that refer to themselves would be let go late."""
-        sample = self.sampled(INFORMANTS)
-        return None if sample is self else sample
+        order = self._order
+        if order is None:
+            order = np.arange(self._n)
+        return self._taken(order[np.argsort(leaf[order], kind="stable")])
 
     @property
     def can_climb(self) -> bool:
@@ -323,7 +377,7 @@ class NativeRows(NumpyRows):
             np.array(start, dtype=np.float64, order="C") for start in (hyperplanes, precisions, statistics)
         )
         log_evidence, prices = np.empty(len(hyperplanes)), np.empty(precisions.shape)
-        informants = (None if exact else self._informants) or self
+        informants = self if exact else self.sampled(INFORMANTS)
         ascend(
             self._table,
             informants._table,
@@ -342,6 +396,7 @@ class NativeRows(NumpyRows):
             least,
             self._threads,
             _FEWEST_GATES,
+            self._in_floats and tolerance >= _FLOAT_TOLERANCE,
             log_evidence,
             prices,
         )
@@ -352,7 +407,7 @@ class NativeRows(NumpyRows):
             return super().histogram(directions, edges, cuts, statistics)
         k, coded = self.family.n_statistics, self._is_coded
         bins, groups = edges.shape[1] + 1, len(cuts) + 1
-        size = -(-groups * (1 if coded else k) // pad) * pad
+        size = -(-groups * (1 if coded else k) // group_pad) * group_pad
         out = np.zeros((len(directions), bins, k if coded else 1, size))
         self._table.histogram(
             np.ascontiguousarray(directions),

@@ -45,13 +45,26 @@ def weighted_quantiles(values: Floats, weights: Floats, probabilities: Any) -> F
     probabilities = np.asarray(probabilities, dtype=np.float64)
     out = np.empty((values.shape[1], len(probabilities)))
     for column in range(values.shape[1]):
-        cells = np.asarray(values[:, column], dtype=np.float64)
-        ranked = np.argsort(cells, kind="stable")
-        cumulative = np.cumsum(weights[ranked])
-        # A hair below the target, so that rounding of the sum cannot move a quantile to the next row.
-        targets = probabilities * cumulative[-1] * (1 - 1e-12)
-        out[column] = cells[ranked[np.minimum(np.searchsorted(cumulative, targets), len(ranked) - 1)]]
+        ordered = _in_order(np.asarray(values[:, column], dtype=np.float64), weights)
+        out[column] = _quantiles_in_order(*ordered, probabilities)
     return out
+
+
+def _in_order(cells: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Cells from the smallest to the largest, and their weights."""
+    if weights[:1].size and (weights == weights[0]).all():
+        # Ten times as fast.
+        return np.sort(cells), weights
+    ranked = np.lexsort((weights, cells))
+    return cells[ranked], weights[ranked]
+
+
+def _quantiles_in_order(cells: Floats, weights: Floats, probabilities: Any) -> Floats:
+    """Quantiles of cells from the smallest to the largest."""
+    cumulative = np.cumsum(weights)
+    # A hair below the target, so that rounding of the sum cannot move a quantile to the next row.
+    targets = np.asarray(probabilities) * cumulative[-1] * (1 - 1e-12)
+    return np.asarray(cells[np.minimum(np.searchsorted(cumulative, targets), len(cells) - 1)])
 
 
 @dataclass(frozen=True)
@@ -475,12 +488,14 @@ def _category_units(codes: Floats, weights: Floats, n_codes: int) -> list[tuple[
 def _column_units(cells: Floats, weights: Floats, margin: float) -> tuple[float, float, float, float]:
     if not weights.any():
         return 0.0, 1.0, 0.0, 0.0
+    # In order, so that the order of rows cannot be seen in the last digits of a sum, either.
+    cells, weights = _in_order(cells, weights)
     # In a short table half a percent is no row at all: there at least the outermost one is a tail.
     tail = float(np.clip(1.5 / weights.sum(), _TAIL, _LARGEST_TAIL))
-    low, high = weighted_quantiles(cells[:, None], weights, [tail, 1 - tail])[0]
+    low, high = _quantiles_in_order(cells, weights, [tail, 1 - tail])
     if low == high:
         # All but a tail are equal (a rare indicator, say): the tail is all there is to learn from.
-        low, high = float(cells.min()), float(cells.max())
+        low, high = float(cells[0]), float(cells[-1])
     # Halves are taken before the difference, so that the largest floats do not overflow.
     half = 0.5 * high - 0.5 * low
     middle = low + half

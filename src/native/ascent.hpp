@@ -132,12 +132,12 @@ class Ascent {
   public:
     Ascent(const Table& table, const Table& informants, double rows_per_informant, Leaves& leaves, const int64_t* children, int c, int m, double* hyperplanes,
            double* precisions, double* statistics, double* log_evidence, double* prices, bool fixed, bool sparse,
-           int threads, int64_t fewest_gates)
+           int threads, int64_t fewest_gates, bool in_floats)
         : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()),
           lead_(table.lead()), packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()),
           planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_),
           pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed),
-          threads_(threads), fewest_gates_(fewest_gates),
+          threads_(threads), fewest_gates_(fewest_gates), in_floats_(in_floats), slack_(in_floats ? 1e-8 : 1e-10),
           best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
           best_log_evidence_(log_evidence), best_prices_(prices) {
         for (int t = 0; t < c; ++t) {
@@ -186,7 +186,8 @@ class Ascent {
             for (size_t i = 0; i < live.size(); ++i) {
                 State& state = states_[live[i]];
                 const double value = value_of(state, i);
-                if (value >= state.value - 1e-10 * std::abs(value))
+                // An E step alone never lowers the bound.
+                if (value >= state.value - slack_ * std::abs(value) || (fixed_ && !state.informed))
                     accept(live[i], i, value, information, is_last, effort);
                 else
                     take_back(state, value);
@@ -264,6 +265,7 @@ class Ascent {
         }
         expected_.resize(given_.size());
         leaves_.expected_parameters(given_.data(), int64_t{count} * L_, expected_.data());
+        if (in_floats_) round_to_floats(expected_.data(), count, L_, k_);
         log_normalizer_.assign(count, 0.0);
         new_statistics_.assign(given_.size(), 0.0);
         gradient_.assign(trial_.size(), 0.0);
@@ -305,7 +307,11 @@ class Ascent {
 
     void add_pass(const Table& table, const Trees& stack, const Sums& sums) {
         const int64_t gates = table.n_rows() * stack.c * m_ * (sums.observed ? w_ : 1);
-        table.add_pass(stack, expected_.data(), gates >= fewest_gates_ ? threads_ : 1, sums);
+        const int threads = gates >= fewest_gates_ ? threads_ : 1;
+        if (in_floats_)
+            table.add_pass<float>(stack, expected_.data(), threads, sums);
+        else
+            table.add_pass<double>(stack, expected_.data(), threads, sums);
     }
 
     // Penalised bound of the i-th tree of the last pass.
@@ -395,7 +401,8 @@ class Ascent {
         } else if (!is_damped && value + kLongWay * promise - state.cost < least) {
             state.serves = 0;
         }
-        propose(state, promise < kNear && !is_damped);
+        // In floats, rows are in an order of their own: what it decides can be relied on.
+        propose(state, (promise < kNear || in_floats_) && !is_damped);
     }
 
     // Unpacks the i-th tree's observed information of a split, with rows and columns scaled. Returns that of the tail.
@@ -611,8 +618,10 @@ class Ascent {
 
     void attempt(State& state) const {
         const double* step = state.step.data();
-        for (int64_t j = 0; j < planes_; ++j)
-            state.trial_hyperplanes[j] = state.hyperplanes[j] + state.length * step[j];
+        for (int64_t j = 0; j < planes_; ++j) {
+            const double trial = state.hyperplanes[j] + state.length * step[j];
+            state.trial_hyperplanes[j] = in_floats_ ? static_cast<float>(trial) : trial;
+        }
         for (int64_t s = 0; s < sums_; ++s)
             state.trial_statistics[s] = state.statistics[s] + state.length * step[planes_ + s];
     }
@@ -696,6 +705,8 @@ class Ascent {
     bool fixed_;
     int threads_;
     int64_t fewest_gates_;
+    bool in_floats_;
+    double slack_;
     std::vector<State> states_;
     double *best_hyperplanes_, *best_precisions_, *best_statistics_, *best_log_evidence_, *best_prices_;
     // The last pass.
@@ -708,7 +719,7 @@ class Ascent {
 inline void ascend(const Table& table, const Table& informants, double rows_per_informant, In<int64_t, 2> children, Out<3> hyperplanes, Out<2> precisions,
                    Out<3> statistics, std::optional<In<double, 1>> dirichlet, nb::object family, bool fixed, bool sparse,
                    double tolerance, int rounds, int max_passes, double least, int threads, int64_t fewest_gates,
-                   Out<1> log_evidence, Out<2> prices) {
+                   bool in_floats, Out<1> log_evidence, Out<2> prices) {
     const int c = static_cast<int>(hyperplanes.shape(0)), m = static_cast<int>(hyperplanes.shape(1));
     const int k = table.n_statistics();
     require(static_cast<int>(hyperplanes.shape(2)) == table.width(), "hyperplanes need one slope for each column");
@@ -727,7 +738,7 @@ inline void ascend(const Table& table, const Table& informants, double rows_per_
     require(!sparse || table.lead() == table.width(), "only trees on all columns can be sparse");
     require(informants.width() == table.width() && informants.n_statistics() == k, "informants are of another kind");
     Ascent ascent(table, informants, rows_per_informant, leaves, children.data(), c, m, hyperplanes.data(), precisions.data(), statistics.data(),
-                  log_evidence.data(), prices.data(), fixed, sparse, threads, fewest_gates);
+                  log_evidence.data(), prices.data(), fixed, sparse, threads, fewest_gates, in_floats);
     ascent.run({tolerance, rounds, max_passes, least});
 }
 

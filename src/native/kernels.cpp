@@ -12,11 +12,16 @@
 namespace reticulum {
 namespace {
 
+template <typename Real>
+constexpr bool kIsDouble = std::is_same_v<Real, double>;
 // Gates are told from 0 and 1 up to this activation.
-constexpr double kLargestExponent = 500.0;
+template <typename Real>
+constexpr Real kLargestExponent = kIsDouble<Real> ? Real(500) : Real(80);
 // Products of gates and likelihoods may stand for their logs while their sum lies between these.
-constexpr double kSmallestTotal = 1e-200;
-constexpr double kLargestExtra = 400.0;
+template <typename Real>
+constexpr Real kSmallestTotal = kIsDouble<Real> ? Real(1e-200) : Real(1e-30);
+template <typename Real>
+constexpr Real kLargestExtra = kIsDouble<Real> ? Real(400) : Real(60);
 // The logistic function of a normal number, averaged, is that of its mean over √(1 + this times its variance).
 constexpr double kProbitSlope = 0.39269908169872414;
 // A responsibility that is smaller than this is 0.
@@ -48,25 +53,26 @@ inline void in_tiles(int count, Work work) {
 }
 
 // Sums that stay in registers: compilers leave in memory what is set to zero as a whole.
-template <int R, int J>
+template <typename Real, int R, int J>
 struct Tile {
-    Vec sums[R][J];
+    VecOf<Real> sums[R][J];
     Tile() {
         for (auto& row : sums)
-            for (Vec& own : row) own = Vec{};
+            for (auto& own : row) own = VecOf<Real>{};
     }
 };
 
 // out (R, V vectors) = matrix (R, width) times columns.
-template <int R, int V>
-inline void product_tile(const double* matrix, int width, const double* columns, int64_t stride, double* out,
+template <int R, int V, typename Real>
+inline void product_tile(const Real* matrix, int width, const Real* columns, int64_t stride, Real* out,
                          int64_t out_stride) {
-    Tile<R, V> acc;
+    constexpr int kLanes = kLanesOf<Real>;
+    Tile<Real, R, V> acc;
     for (int j = 0; j < width; ++j) {
-        Vec column[V];
+        VecOf<Real> column[V];
         for (int v = 0; v < V; ++v) column[v] = load(columns + j * stride + v * kLanes);
         for (int r = 0; r < R; ++r) {
-            const double factor = matrix[r * width + j];
+            const Real factor = matrix[r * width + j];
             for (int v = 0; v < V; ++v) acc.sums[r][v] += factor * column[v];
         }
     }
@@ -75,11 +81,13 @@ inline void product_tile(const double* matrix, int width, const double* columns,
 }
 
 // The first n of out (rows, out_stride) = matrix (rows, width) times columns (width, stride).
-void product(const double* matrix, int rows, int width, const double* columns, int64_t stride, double* out,
+template <typename Real>
+void product(const Real* matrix, int rows, int width, const Real* columns, int64_t stride, Real* out,
              int64_t out_stride, int n) {
+    constexpr int kLanes = kLanesOf<Real>;
     in_tiles<kTileRows>(rows, [&](auto R, int r) {
-        const double* own = matrix + int64_t{r} * width;
-        double* to = out + r * out_stride;
+        const Real* own = matrix + int64_t{r} * width;
+        Real* to = out + r * out_stride;
         int b = 0;
         for (; b + kTileVectors * kLanes <= n; b += kTileVectors * kLanes)
             product_tile<R, kTileVectors>(own, width, columns + b, stride, to + b, out_stride);
@@ -88,19 +96,20 @@ void product(const double* matrix, int rows, int width, const double* columns, i
 }
 
 // The same with as many in out.
-void product(const double* matrix, int rows, int width, const double* columns, int64_t stride, double* out, int n) {
+template <typename Real>
+void product(const Real* matrix, int rows, int width, const Real* columns, int64_t stride, Real* out, int n) {
     product(matrix, rows, width, columns, stride, out, n, n);
 }
 
 // out[r * out_stride + j] += left[r] . right[j] for R rows and J columns.
-template <int R, int J>
-inline void dot_tile(const double* left, int n, const double* right, int64_t stride, double* out, int64_t out_stride) {
-    Tile<R, J> acc;
-    for (int b = 0; b < n; b += kLanes) {
-        Vec column[J];
+template <int R, int J, typename Real>
+inline void dot_tile(const Real* left, int n, const Real* right, int64_t stride, double* out, int64_t out_stride) {
+    Tile<Real, R, J> acc;
+    for (int b = 0; b < n; b += kLanesOf<Real>) {
+        VecOf<Real> column[J];
         for (int j = 0; j < J; ++j) column[j] = load(right + j * stride + b);
         for (int r = 0; r < R; ++r) {
-            const Vec row = load(left + int64_t{r} * n + b);
+            const VecOf<Real> row = load(left + int64_t{r} * n + b);
             for (int j = 0; j < J; ++j) acc.sums[r][j] += row * column[j];
         }
     }
@@ -109,7 +118,8 @@ inline void dot_tile(const double* left, int n, const double* right, int64_t str
 }
 
 // out (rows, width) += left (rows, n) times the transpose of right (width, stride).
-void add_dots(const double* left, int rows, int n, const double* right, int64_t stride, int width, double* out) {
+template <typename Real>
+void add_dots(const Real* left, int rows, int n, const Real* right, int64_t stride, int width, double* out) {
     in_tiles<kTileRows>(rows, [&](auto R, int r) {
         in_tiles<kTileDots>(width, [&](auto J, int j) {
             dot_tile<R, J>(left + int64_t{r} * n, n, right + j * stride, stride, out + int64_t{r} * width + j, width);
@@ -118,16 +128,16 @@ void add_dots(const double* left, int rows, int n, const double* right, int64_t 
 }
 
 // The same with products of a column `first` and `J` others in the place of right.
-template <int R, int J>
-inline void curvature_tile(const double* left, int n, const double* first, const double* right, int64_t stride,
-                           double* out, int64_t pairs) {
-    Tile<R, J> acc;
-    for (int b = 0; b < n; b += kLanes) {
-        const Vec factor = load(first + b);
-        Vec column[J];
+template <int R, int J, typename Real>
+inline void curvature_tile(const Real* left, int n, const Real* first, const Real* right, int64_t stride, double* out,
+                           int64_t pairs) {
+    Tile<Real, R, J> acc;
+    for (int b = 0; b < n; b += kLanesOf<Real>) {
+        const VecOf<Real> factor = load(first + b);
+        VecOf<Real> column[J];
         for (int j = 0; j < J; ++j) column[j] = factor * load(right + j * stride + b);
         for (int r = 0; r < R; ++r) {
-            const Vec row = load(left + int64_t{r} * n + b);
+            const VecOf<Real> row = load(left + int64_t{r} * n + b);
             for (int j = 0; j < J; ++j) acc.sums[r][j] += row * column[j];
         }
     }
@@ -137,7 +147,8 @@ inline void curvature_tile(const double* left, int n, const double* first, const
 
 // out (rows, pairs) += sum over b of left (rows, n) times the upper triangle of x x', in each row of which so many places
 // are skipped.
-void add_curvatures(const double* left, int rows, int n, const double* design, int64_t stride, int width, int skip,
+template <typename Real>
+void add_curvatures(const Real* left, int rows, int n, const Real* design, int64_t stride, int width, int skip,
                     double* out, int64_t pairs) {
     in_tiles<kTileCurvatures>(rows, [&](auto R, int r) {
         double* to = out + r * pairs;
@@ -150,7 +161,8 @@ void add_curvatures(const double* left, int rows, int n, const double* design, i
 }
 
 // out (rows, width, gaps) += sum over b of left (rows, n) times first (width, stride) times second (gaps, stride).
-void add_mixed(const double* left, int rows, int n, const double* first, int width, const double* second, int gaps,
+template <typename Real>
+void add_mixed(const Real* left, int rows, int n, const Real* first, int width, const Real* second, int gaps,
                int64_t stride, double* out) {
     const int64_t pairs = int64_t{width} * gaps;
     in_tiles<kTileCurvatures>(rows, [&](auto R, int r) {
@@ -174,48 +186,55 @@ void project(const double* directions, int count, int width, const Block& block,
 
 // Activations (count, n) of splits from the `first` of the stack on. Where cells are missing they are softened, by the
 // factors that are left in `soft` (count, n).
-void activate(const Trees& trees, int64_t first, int count, const Block& block, double* out, double* soft) {
+template <typename Real>
+void activate(const TreesOf<Real>& trees, int64_t first, int count, const BlockOf<Real>& block, Real* out, Real* soft) {
     const int n = block.n;
     product(trees.hyperplanes + first * trees.width, count, trees.width, block.design, block.stride, out, n);
     if (!block.missing) return;
     product(trees.variance + first * trees.gaps, count, trees.gaps, block.missing, block.stride, soft, n);
     for (int64_t at = 0; at < int64_t{count} * n; ++at) {
-        soft[at] = 1.0 / std::sqrt(1.0 + kProbitSlope * soft[at]);
+        soft[at] = Real(1) / std::sqrt(Real(1) + Real(kProbitSlope) * soft[at]);
         out[at] *= soft[at];
     }
 }
 
 // Stands for the log of 0, and does not spread as an infinity would.
-constexpr double kLogOfNothing = -1e308;
+template <typename Real>
+constexpr Real kLogOfNothing = kIsDouble<Real> ? Real(-1e308) : Real(-1e38);
 
 inline Vec log_of_sum(Vec a, Vec b) {
     const Vec top = larger(a, b);
     return top + log(1.0 + exp(smaller(a, b) - top));
 }
 
-bool any_above(Vec values, double limit) {
-    for (int lane = 0; lane < kLanes; ++lane)
+template <typename Real>
+bool any_above(const VecOf<Real>& values, Real limit) {
+    for (int lane = 0; lane < kLanesOf<Real>; ++lane)
         if (values[lane] > limit) return true;
     return false;
 }
 
 // Vectors that do not begin where a line of the cache does lie in two of them.
-double* grown(std::vector<double>& scratch, int64_t size) {
-    if (static_cast<int64_t>(scratch.size()) < size + kPad) scratch.resize(size + kPad);
-    return aligned(scratch.data());
+template <typename Real = double>
+Real* grown(std::vector<double>& scratch, int64_t size) {
+    const int64_t doubles = (size * sizeof(Real) + kLine) / sizeof(double) + 1;
+    if (static_cast<int64_t>(scratch.size()) < doubles) scratch.resize(doubles);
+    return reinterpret_cast<Real*>(aligned(scratch.data()));
 }
 
 // Gates to the left of V vectors of activations, and what goes to either side of what comes from above.
-template <int V>
-inline void gate_tile(const double* activation, const double* above, double* gate, double* left, double* right,
-                      Vec& most_left, Vec& most_right) {
+template <int V, typename Real>
+inline void gate_tile(const Real* activation, const Real* above, Real* gate, Real* left, Real* right,
+                      VecOf<Real>& most_left, VecOf<Real>& most_right) {
+    using Vec = VecOf<Real>;
+    constexpr int kLanes = kLanesOf<Real>;
+    const Vec least = all(-kLargestExponent<Real>), most = all(kLargestExponent<Real>);
     // Both gates from one exponential, each to full relative precision.
     Vec odds[V];
-    for (int v = 0; v < V; ++v)
-        odds[v] = -smaller(larger(load(activation + v * kLanes), all(-kLargestExponent)), all(kLargestExponent));
+    for (int v = 0; v < V; ++v) odds[v] = -smaller(larger(load(activation + v * kLanes), least), most);
     exp_within(odds);
     for (int v = 0; v < V; ++v) {
-        const Vec own = 1.0 / (1.0 + odds[v]), reached = load(above + v * kLanes);
+        const Vec own = Real(1) / (Real(1) + odds[v]), reached = load(above + v * kLanes);
         const Vec to_left = reached * own, to_right = reached * (own * odds[v]);
         store(gate + v * kLanes, own);
         store(left + v * kLanes, to_left);
@@ -230,11 +249,14 @@ inline void gate_tile(const double* activation, const double* above, double* gat
 // Splits that no row of the block reaches with a membership above `negligible` are not `alive`, and all below them
 // have none: rows with negligible responsibility are skipped. Activations that are not yet made are made on the way,
 // for a few splits at once, with their `soft`ening.
-void descend(const Trees& trees, int tree, const Block& block, double negligible, bool made, double* activation,
-             double* soft, double* gate, double* reach, double* member, std::vector<char>& alive) {
+template <typename Real>
+void descend(const TreesOf<Real>& trees, int tree, const BlockOf<Real>& block, Real negligible, bool made,
+             Real* activation, Real* soft, Real* gate, Real* reach, Real* member, std::vector<char>& alive) {
+    using Vec = VecOf<Real>;
+    constexpr int kLanes = kLanesOf<Real>;
     const int n = block.n, m = trees.m;
     alive.assign(m, 1);
-    std::fill_n(m == 0 ? member : reach, n, 1.0);
+    std::fill_n(m == 0 ? member : reach, n, Real(1));
     for (int split = 0; split < m; ++split) {
         if (!made && split % kTileRows == 0) {
             const int count = std::min(kTileRows, m - split);
@@ -245,40 +267,42 @@ void descend(const Trees& trees, int tree, const Block& block, double negligible
                          soft + int64_t{split} * n);
         }
         const int64_t* pair = trees.children + 2 * split;
-        double* left = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
-        double* right = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
+        Real* left = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
+        Real* right = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
         if (!alive[split]) {
             for (int side = 0; side < 2; ++side) {
                 if (pair[side] >= 0) alive[pair[side]] = 0;
-                else std::fill_n(side ? right : left, n, 0.0);
+                else std::fill_n(side ? right : left, n, Real(0));
             }
             continue;
         }
-        const double* above = reach + int64_t{split} * n;
-        const double* a = activation + int64_t{split} * n;
-        double* g = gate + int64_t{split} * n;
+        const Real* above = reach + int64_t{split} * n;
+        const Real* a = activation + int64_t{split} * n;
+        Real* g = gate + int64_t{split} * n;
         Vec most_left = {}, most_right = {};
         int b = 0;
         for (; b + kTileGates * kLanes <= n; b += kTileGates * kLanes)
             gate_tile<kTileGates>(a + b, above + b, g + b, left + b, right + b, most_left, most_right);
         for (; b < n; b += kLanes) gate_tile<1>(a + b, above + b, g + b, left + b, right + b, most_left, most_right);
-        if (pair[0] >= 0) alive[pair[0]] = any_above(most_left, negligible);
-        if (pair[1] >= 0) alive[pair[1]] = any_above(most_right, negligible);
+        if (pair[0] >= 0) alive[pair[0]] = any_above<Real>(most_left, negligible);
+        if (pair[1] >= 0) alive[pair[1]] = any_above<Real>(most_right, negligible);
     }
 }
 
 // Log memberships (leaves, n), where products of gates might vanish. `reach` (m, n).
-void descend_logs(const Trees& trees, const double* activation, int n, double* reach, double* member) {
-    if (trees.m == 0) std::fill(member, member + n, 0.0);
-    else std::fill(reach, reach + n, 0.0);
+template <typename Real>
+void descend_logs(const TreesOf<Real>& trees, const Real* activation, int n, Real* reach, Real* member) {
+    using Vec = VecOf<Real>;
+    constexpr int kLanes = kLanesOf<Real>;
+    std::fill_n(trees.m == 0 ? member : reach, n, Real(0));
     for (int split = 0; split < trees.m; ++split) {
         const int64_t* pair = trees.children + 2 * split;
-        double* left = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
-        double* right = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
-        const double* above = reach + int64_t{split} * n;
+        Real* left = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
+        Real* right = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
+        const Real* above = reach + int64_t{split} * n;
         for (int b = 0; b < n; b += kLanes) {
             const Vec a = load(activation + int64_t{split} * n + b);
-            const Vec down = smaller(a, Vec{}) - log(1.0 + exp(smaller(a, -a)));
+            const Vec down = smaller(a, Vec{}) - log(Real(1) + exp(smaller(a, -a)));
             const Vec reached = load(above + b) + down;
             store(left + b, reached);
             store(right + b, reached - a);
@@ -287,12 +311,15 @@ void descend_logs(const Trees& trees, const double* activation, int n, double* r
 }
 
 // Joints (leaves, n) of membership and likelihood, up to exp(shift) (n), from log memberships and log likelihoods.
-void joints_from_logs(int leaves, const Block& block, const double* say, const double* code_say, double* member,
-                      double* total, double* shift) {
+template <typename Real>
+void joints_from_logs(int leaves, const BlockOf<Real>& block, const Real* say, const Real* code_say, Real* member,
+                      Real* total, Real* shift) {
+    using Vec = VecOf<Real>;
+    constexpr int kLanes = kLanesOf<Real>;
     const int n = block.n;
     for (int b = 0; b < n; b += kLanes) {
         const Vec reach = block.log_reach ? load(block.log_reach + b) : Vec{};
-        Vec top = block.log_other ? load(block.log_other + b) : all(kLogOfNothing);
+        Vec top = block.log_other ? load(block.log_other + b) : all(kLogOfNothing<Real>);
         for (int leaf = 0; leaf < leaves; ++leaf) {
             const Vec likelihood = say ? load(say + int64_t{leaf} * n + b) : all(code_say[leaf]);
             const Vec joint = load(member + int64_t{leaf} * n + b) + reach + likelihood;
@@ -311,30 +338,33 @@ void joints_from_logs(int leaves, const Block& block, const double* say, const d
     }
 }
 
-void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const Sums& sums,
+template <typename Real>
+void pass(const TreesOf<Real>& trees, const BeliefsOf<Real>& beliefs, const BlockOf<Real>& block, const Sums& sums,
           std::vector<double>& scratch) {
+    using Vec = VecOf<Real>;
+    constexpr int kLanes = kLanesOf<Real>;
     const int c = trees.c, m = trees.m, leaves = trees.leaves(), width = trees.width, n = block.n, k = beliefs.k;
     const bool information = sums.observed != nullptr;
     const int64_t kinds = information ? (sums.complete ? 2 : 1) : 0;
     const int64_t splits = int64_t{c} * m;
     const int64_t says = beliefs.by_code ? 0 : int64_t{c} * leaves;
     const int64_t softs = block.missing ? splits : 0;
-    double* at = grown(scratch, n * (splits * (1 + kinds) + 2 * int64_t{m} + leaves + 2 + says +
+    Real* at = grown<Real>(scratch, n * (splits * (1 + kinds) + 2 * int64_t{m} + leaves + 2 + says +
                                      softs * (3 + 2 * kinds)));
-    double* slope = std::exchange(at, at + splits * n);  // activations first
-    double* curvature = at;                              // observed, then complete
+    Real* slope = std::exchange(at, at + splits * n);  // activations first
+    Real* curvature = at;                              // observed, then complete
     at += kinds * splits * n;
-    double* gate = std::exchange(at, at + int64_t{m} * n);
-    double* reach = std::exchange(at, at + int64_t{m} * n);
-    double* member = std::exchange(at, at + int64_t{leaves} * n);
-    double* total = std::exchange(at, at + n);
-    double* shift = std::exchange(at, at + n);
-    double* say = std::exchange(at, at + says * n);
-    double* soft = std::exchange(at, at + softs * n);
-    double* softened = std::exchange(at, at + softs * n);  // activations, once slopes have taken their place
-    double* pulled = std::exchange(at, at + softs * n);
-    double* step = std::exchange(at, at + kinds * softs * n);  // observed, then complete
-    double* twice = at;
+    Real* gate = std::exchange(at, at + int64_t{m} * n);
+    Real* reach = std::exchange(at, at + int64_t{m} * n);
+    Real* member = std::exchange(at, at + int64_t{leaves} * n);
+    Real* total = std::exchange(at, at + n);
+    Real* shift = std::exchange(at, at + n);
+    Real* say = std::exchange(at, at + says * n);
+    Real* soft = std::exchange(at, at + softs * n);
+    Real* softened = std::exchange(at, at + softs * n);  // activations, once slopes have taken their place
+    Real* pulled = std::exchange(at, at + softs * n);
+    Real* step = std::exchange(at, at + kinds * softs * n);  // observed, then complete
+    Real* twice = at;
     std::vector<char> alive, any_alive(static_cast<size_t>(splits), 0);
     // Small trees are all reached: their activations are made for the whole stack.
     const bool is_small = m < 2 * kTileRows;
@@ -344,20 +374,20 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         product(beliefs.parameters, c * leaves, k, block.statistics, block.statistics_stride, say, n);
 
     for (int tree = 0; tree < c; ++tree) {
-        double* a = slope + int64_t{tree} * m * n;
-        double* own_soft = soft + (softs ? int64_t{tree} * m * n : 0);
-        double* own_say = beliefs.by_code ? nullptr : say + int64_t{tree} * leaves * n;
-        const double* table = beliefs.by_code ? beliefs.likelihood + (int64_t{block.code} * c + tree) * leaves : nullptr;
-        const double offset = beliefs.by_code ? beliefs.offset[int64_t{block.code} * c + tree] : 0.0;
+        Real* a = slope + int64_t{tree} * m * n;
+        Real* own_soft = soft + (softs ? int64_t{tree} * m * n : 0);
+        Real* own_say = beliefs.by_code ? nullptr : say + int64_t{tree} * leaves * n;
+        const Real* table = beliefs.by_code ? beliefs.likelihood + (int64_t{block.code} * c + tree) * leaves : nullptr;
+        const Real offset = beliefs.by_code ? beliefs.offset[int64_t{block.code} * c + tree] : Real(0);
         // Likelihoods are at most 1 and at least the smallest one, so that a responsibility is at most so many times the
         // membership. Where likelihoods differ from row to row nothing is known of them.
-        double negligible = 0.0;
-        if (beliefs.by_code) negligible = kNegligible * *std::min_element(table, table + leaves);
+        Real negligible = 0;
+        if (beliefs.by_code) negligible = Real(kNegligible) * *std::min_element(table, table + leaves);
         descend(trees, tree, block, negligible, is_small, a, own_soft, gate, reach, member, alive);
 
         // Sums of the joints of membership and likelihood, as guarded products.
         if (beliefs.by_code) product(table, 1, leaves, member, n, total, n);
-        Vec least = all(1.0), most = all(0.0);
+        Vec least = all(Real(1)), most = all(Real(0));
         for (int b = 0; b < n; b += kLanes) {
             Vec top = all(offset);
             Vec joint_sum = beliefs.by_code ? load(total + b) : Vec{};
@@ -383,30 +413,30 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
             store(shift + b, top);
         }
         bool safe = true;
-        for (int lane = 0; lane < kLanes; ++lane) safe &= least[lane] > kSmallestTotal && most[lane] < kLargestExtra;
+        for (int lane = 0; lane < kLanes; ++lane) safe &= least[lane] > kSmallestTotal<Real> && most[lane] < kLargestExtra<Real>;
         if (!safe) {
             // Nothing is negligible now: all activations are needed, and all gates.
-            descend(trees, tree, block, -1.0, is_small, a, own_soft, gate, reach, member, alive);
+            descend(trees, tree, block, Real(-1), is_small, a, own_soft, gate, reach, member, alive);
             descend_logs(trees, a, n, reach, member);
-            const double* code_say =
+            const Real* code_say =
                 beliefs.by_code ? beliefs.log_likelihood + (int64_t{block.code} * c + tree) * leaves : nullptr;
             joints_from_logs(leaves, block, own_say, code_say, member, total, shift);
         }
 
-        Vec log_sum = {};
+        WideSum log_sum;
         for (int b = 0; b < n; b += kLanes) {
             const Vec weight = load(block.weight + b), all_of_it = load(total + b);
-            log_sum += weight * (log(all_of_it) + load(shift + b));
+            log_sum.add(weight * (log(all_of_it) + load(shift + b)));
             store(total + b, weight / all_of_it);
         }
-        sums.log_normalizer[tree] += sum(log_sum);
+        sums.log_normalizer[tree] += sum(log_sum.total);
 
         // Where targets have codes, joints become responsibilities on the way up, by a factor for each row and leaf.
         const bool later = beliefs.by_code && m > 0;
-        const double* factor = later && safe ? table : nullptr;
+        const Real* factor = later && safe ? table : nullptr;
         if (!later) {
             for (int leaf = 0; leaf < leaves; ++leaf) {
-                double* own = member + int64_t{leaf} * n;
+                Real* own = member + int64_t{leaf} * n;
                 Vec count = {};
                 for (int b = 0; b < n; b += kLanes) {
                     const Vec responsibility = load(own + b) * load(total + b);
@@ -418,30 +448,30 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
             if (!beliefs.by_code)
                 add_dots(member, leaves, n, block.statistics, block.statistics_stride, k,
                          sums.statistics + int64_t{tree} * leaves * k);
-            std::fill_n(total, n, 1.0);
+            std::fill_n(total, n, Real(1));
         }
 
         if (softs) std::copy_n(a, int64_t{m} * n, softened + int64_t{tree} * m * n);
         // Up the tree: what lies below each split, and to the left of it.
         for (int split = m - 1; split >= 0; --split) {
             const int64_t* pair = trees.children + 2 * split;
-            const double* first = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
-            const double* second = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
-            const double first_factor = pair[0] < 0 && factor ? factor[~pair[0]] : 1.0;
-            const double second_factor = pair[1] < 0 && factor ? factor[~pair[1]] : 1.0;
-            double* below = reach + int64_t{split} * n;
-            const double* g = gate + int64_t{split} * n;
-            double* own_slope = a + int64_t{split} * n;
+            const Real* first = pair[0] >= 0 ? reach + pair[0] * n : member + ~pair[0] * n;
+            const Real* second = pair[1] >= 0 ? reach + pair[1] * n : member + ~pair[1] * n;
+            const Real first_factor = pair[0] < 0 && factor ? factor[~pair[0]] : Real(1);
+            const Real second_factor = pair[1] < 0 && factor ? factor[~pair[1]] : Real(1);
+            Real* below = reach + int64_t{split} * n;
+            const Real* g = gate + int64_t{split} * n;
+            Real* own_slope = a + int64_t{split} * n;
             if (!alive[split]) {
-                std::fill_n(below, n, 0.0);
-                std::fill_n(own_slope, n, 0.0);
+                std::fill_n(below, n, Real(0));
+                std::fill_n(own_slope, n, Real(0));
                 for (int64_t kind = 0; kind < kinds; ++kind)
-                    std::fill_n(curvature + (kind * splits + int64_t{tree} * m + split) * n, n, 0.0);
+                    std::fill_n(curvature + (kind * splits + int64_t{tree} * m + split) * n, n, Real(0));
                 continue;
             }
             any_alive[int64_t{tree} * m + split] = 1;
-            double* observed = curvature + (int64_t{tree} * m + split) * n;
-            double* complete = observed + splits * n;
+            Real* observed = curvature + (int64_t{tree} * m + split) * n;
+            Real* complete = observed + splits * n;
             Vec left_count = {}, right_count = {};
             for (int b = 0; b < n; b += kLanes) {
                 const Vec scale = load(total + b), own = load(g + b);
@@ -454,12 +484,12 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
                 right_count += right;
                 if (!information) continue;
                 const Vec weight = load(block.weight + b);
-                const Vec known = reached * own * (1.0 - own);
+                const Vec known = reached * own * (Real(1) - own);
                 // Padding has no weight, and nothing to divide.
-                const Vec inverse = weight > 0.0 ? 1.0 / weight : Vec{};
+                const Vec inverse = weight > Real(0) ? Real(1) / weight : Vec{};
                 if (kinds > 1) store(complete + b, known);
-                store(observed + b, known - left * (1.0 - own - steep * inverse) +
-                                        own * steep * (1.0 - reached * inverse));
+                store(observed + b, known - left * (Real(1) - own - steep * inverse) +
+                                        own * steep * (Real(1) - reached * inverse));
             }
             if (!later) continue;
             double* counts = sums.statistics + int64_t{tree} * leaves * k + block.code;
@@ -480,16 +510,17 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         const int count = static_cast<int>(last - first);
         if (softs) {
             // As `_GapSums` in rows.py.
+            constexpr Real probit = kProbitSlope;
             for (int64_t b = first * n; b < last * n; b += kLanes) {
                 const Vec s = load(soft + b), a = load(softened + b), steep = load(slope + b);
-                const Vec pull = kProbitSlope * s * s * a;
+                const Vec pull = probit * s * s * a;
                 store(pulled + b, steep * pull);
                 store(slope + b, steep * s);
                 for (int64_t kind = 0; kind < kinds; ++kind) {
                     const int64_t own = kind * splits * n + b;
                     const Vec bent = load(curvature + own), changing = kind ? Vec{} : steep;
-                    store(step + own, kProbitSlope * s * s * s * (changing - bent * a));
-                    store(twice + own, kProbitSlope * s * s * pull * (bent * a - 3.0 * changing));
+                    store(step + own, probit * s * s * s * (changing - bent * a));
+                    store(twice + own, probit * s * s * pull * (bent * a - Real(3) * changing));
                     store(curvature + own, bent * s * s);
                 }
             }
@@ -506,7 +537,7 @@ void pass(const Trees& trees, const Beliefs& beliefs, const Block& block, const 
         }
         add_dots(slope + first * n, count, n, block.design, block.stride, width, sums.gradient + first * width);
         for (int64_t kind = 0; kind < kinds; ++kind) {
-            const double* own = curvature + (kind * splits + first) * n;
+            const Real* own = curvature + (kind * splits + first) * n;
             double* out = (kind ? sums.complete : sums.observed) + first * pairs;
             add_curvatures(own, count, n, block.design, block.stride, trees.lead, skip, out, pairs);
             for (int split = 0; skip && split < count; ++split) {
@@ -592,7 +623,7 @@ void leaf_views(const Trees& trees, const Beliefs& beliefs, const Block& block, 
     log_parts(trees, beliefs, block, activation, reach, member, joint);
     for (int b = 0; b < n; b += kLanes) {
         const Vec log_reach = block.log_reach ? load(block.log_reach + b) : Vec{};
-        const Vec outside = block.log_other ? load(block.log_other + b) : all(kLogOfNothing);
+        const Vec outside = block.log_other ? load(block.log_other + b) : all(kLogOfNothing<double>);
         Vec top = outside;
         for (int leaf = 0; leaf < leaves; ++leaf) {
             double* own = joint + int64_t{leaf} * n + b;
@@ -608,7 +639,7 @@ void leaf_views(const Trees& trees, const Beliefs& beliefs, const Block& block, 
             Vec rest = outer_part;
             for (int leaf = 0; leaf < leaves; ++leaf)
                 if (leaf != own) rest += load(parts + int64_t{leaf} * kLanes);
-            const bool safe = !any_above(-rest, -kSmallestTotal);
+            const bool safe = !any_above<double>(-rest, -kSmallestTotal<double>);
             const Vec other = safe ? top + log(rest) : log_of_others(leaves, own, joint + b, n, outside);
             const Vec share = load(member + int64_t{own} * n + b) + log_reach, both = load(joint + int64_t{own} * n + b);
             double* to = out + int64_t{v} * n + b;
@@ -677,9 +708,9 @@ void histogram(const Grid& grid, const Block& block, int k, const double* mass, 
     const int per_cut = by_code ? 1 : k;
     // Everything, then the left of each cut.
     const int groups = 1 + grid.cuts;
-    const int size = (groups * per_cut + kPad - 1) / kPad * kPad;
+    const int size = (groups * per_cut + kGroupPad - 1) / kGroupPad * kGroupPad;
     const int64_t cells = by_code ? int64_t{k} * size : size;
-    const int padded = (groups + kPad - 1) / kPad * kPad, width = grid.width;
+    const int padded = (groups + kGroupPad - 1) / kGroupPad * kGroupPad, width = grid.width;
     double* value = grown(scratch, int64_t{n} * (grid.directions + padded + size + width) + int64_t{width} * padded);
     double* side = value + int64_t{grid.directions} * n;   // (n, padded)
     double* shares = side + int64_t{padded} * n;           // (n, size)
@@ -799,7 +830,7 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
 }  // namespace
 
 extern const Kernels RETICULUM_KERNELS;
-const Kernels RETICULUM_KERNELS = {RETICULUM_NAME,    pass,    membership_sums, memberships, leaf_views,
+const Kernels RETICULUM_KERNELS = {RETICULUM_NAME,    pass<double>, pass<float>, membership_sums, memberships, leaf_views,
                                    likelihoods_below, moments, project,         threshold_gains, histogram};
 
 }  // namespace reticulum

@@ -6,23 +6,28 @@
 
 namespace reticulum {
 
-// Rows of a block are padded to a multiple of this, the widest vector of any instruction set.
-constexpr int kPad = 8;
+// Rows of a block are padded to a multiple of this, the widest vector of floats of any instruction set, and groups of
+// rows in a histogram to that of doubles.
+constexpr int kPad = 16, kGroupPad = 8;
+// A vector that begins at a multiple of so many bytes does not lie in two lines of the cache.
+constexpr int kLine = 64;
 
-// The first place from here on where such a vector may begin without lying in two lines of the cache: at most kPad on.
+// The first such place from here on: less than a line away.
 template <typename T>
 T* aligned(T* from) {
-    const uintptr_t bytes = kPad * sizeof(double);
-    return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(from) + bytes - 1) / bytes * bytes);
+    return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(from) + kLine - 1) / kLine * kLine);
 }
 
+// What a pass is made of is told in doubles, or in floats where speed is worth more than digits. Sums are doubles.
+
 // A stack of `c` trees of one shape.
-struct Trees {
+template <typename Real>
+struct TreesOf {
     int c, m, width;             // trees, splits, features + 1
-    const double* hyperplanes;   // (c * m, width)
+    const Real* hyperplanes;     // (c * m, width)
     const int64_t* children;     // (m, 2): a split, or ~leaf; parents come before their children
     int gaps = 0;                // columns of the table in which cells may be missing
-    const double* variance = nullptr;  // (c * m, gaps): how much activations vary over what is missing
+    const Real* variance = nullptr;  // (c * m, gaps): how much activations vary over what is missing
     int lead = 0;                // leading columns, of which information is a matrix; all others have one number
     int packed() const { return lead < width ? lead + 1 : width; }  // rows and columns of packed information
     int64_t pairs() const { return int64_t{packed()} * (packed() + 1) / 2; }
@@ -30,28 +35,34 @@ struct Trees {
 };
 
 // What the leaves say of targets: by code of the target, or by its statistics.
-struct Beliefs {
+template <typename Real>
+struct BeliefsOf {
     int k;                     // values of codes, or statistics
     bool by_code;
-    const double* likelihood;  // by code: exp(E[log p] - offset), (k, c, leaves)
-    const double* offset;      // by code: (k, c)
-    const double* log_likelihood;  // by code: E[log p], (k, c, leaves)
-    const double* parameters;  // by statistics: E[natural parameters], (c * leaves, k)
+    const Real* likelihood;    // by code: exp(E[log p] - offset), (k, c, leaves)
+    const Real* offset;        // by code: (k, c)
+    const Real* log_likelihood;  // by code: E[log p], (k, c, leaves)
+    const Real* parameters;    // by statistics: E[natural parameters], (c * leaves, k)
 };
 
 // A block of rows, features by rows. Padding has weight 0.
-struct Block {
-    int n;                   // a multiple of kPad
-    const double* design;    // (width, stride)
+template <typename Real>
+struct BlockOf {
+    int n;                    // a multiple of kPad
+    const Real* design;       // (width, stride)
     int64_t stride;
     int code;
-    const double* statistics;   // (k, statistics_stride), or null where targets have codes
+    const Real* statistics;   // (k, statistics_stride), or null where targets have codes
     int64_t statistics_stride;
-    const double* weight;
-    const double* log_reach;    // null where the trees are whole
-    const double* log_other;
-    const double* missing;      // (gaps, stride): share of variance that gaps leave open; null where there are none
+    const Real* weight;
+    const Real* log_reach;    // null where the trees are whole
+    const Real* log_other;
+    const Real* missing;      // (gaps, stride): share of variance that gaps leave open; null where there are none
 };
+
+using Trees = TreesOf<double>;
+using Beliefs = BeliefsOf<double>;
+using Block = BlockOf<double>;
 
 // Where a block's sums are added.
 struct Sums {
@@ -79,6 +90,8 @@ struct Grid {
 struct Kernels {
     const char* name;
     void (*pass)(const Trees&, const Beliefs&, const Block&, const Sums&, std::vector<double>& scratch);
+    void (*pass_of_floats)(const TreesOf<float>&, const BeliefsOf<float>&, const BlockOf<float>&, const Sums&,
+                           std::vector<double>& scratch);
     // Adds mass * membership * T to statistics (c * leaves, k); T by code or by statistics as in the block.
     void (*membership_sums)(const Trees&, int k, const Block&, const double* mass, double* out,
                             std::vector<double>& scratch);

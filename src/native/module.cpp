@@ -104,6 +104,7 @@ bool predict(Cells X, const Units& units, const Gaps* gaps, In<double, 2> hyperp
 NB_MODULE(_native, module) {
     module.attr("instruction_set") = kernels.name;
     module.attr("pad") = kPad;
+    module.attr("group_pad") = kGroupPad;
     nb::class_<Units>(module, "Units")
         .def(nb::init<In<double, 1>, In<double, 1>, In<double, 1>, In<double, 1>, In<int64_t, 1>, In<int64_t, 1>>());
     nb::class_<Gaps>(module, "Gaps")
@@ -115,7 +116,12 @@ NB_MODULE(_native, module) {
     nb::class_<Table>(module, "Table")
         .def(nb::init<Cells, In<int64_t, 1>, In<int64_t, 1>, In<int64_t, 1>, In<int32_t, 1>, int,
                       std::optional<In<double, 2>>, In<double, 1>, In<double, 1>, std::optional<In<double, 1>>,
-                      std::optional<In<double, 1>>, const Units&, const Gaps&, In<double, 1>, bool>())
+                      std::optional<In<double, 1>>, const Units&, const Gaps&, In<double, 1>, bool, const Table*,
+                      std::optional<In<int64_t, 1>>>(),
+             nb::arg("X"), nb::arg("index"), nb::arg("segments"), nb::arg("gap_starts"), nb::arg("codes"), nb::arg("k"),
+             nb::arg("statistics").none(), nb::arg("weights"), nb::arg("mass"), nb::arg("log_reach").none(),
+             nb::arg("log_other").none(), nb::arg("units"), nb::arg("gaps"), nb::arg("tail"), nb::arg("keep"),
+             nb::arg("whole").none() = nb::none(), nb::arg("places").none() = nb::none())
         .def("pass_", &Table::pass)
         .def("membership_sums", &Table::membership_sums)
         .def("moments", &Table::moments)

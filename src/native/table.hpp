@@ -575,12 +575,30 @@ inline void weighted_quantiles(const std::vector<double>& values, const std::vec
     }
 }
 
+// Rounds parameters by code (c, leaves, k) so that floats hold the likelihoods that a pass makes of them, and the
+// largest of their logs. Rounding on the way would err alike for all rows of a code, by more than steps gain in the end.
+inline void round_to_floats(double* parameters, int c, int leaves, int k) {
+    for (int tree = 0; tree < c; ++tree)
+        for (int code = 0; code < k; ++code) {
+            double* own = parameters + int64_t{tree} * leaves * k + code;
+            double largest = own[0];
+            for (int leaf = 1; leaf < leaves; ++leaf) largest = std::max(largest, own[int64_t{leaf} * k]);
+            const double top = static_cast<float>(largest);
+            for (int leaf = 0; leaf < leaves; ++leaf) {
+                double& log = own[int64_t{leaf} * k];
+                const float likelihood = log == largest ? 1.0f : static_cast<float>(std::exp(log - top));
+                log = top + std::log(static_cast<double>(std::min(likelihood, 1.0f)));
+            }
+        }
+}
+
 class Table {
   public:
+    // Columns that are kept are those of the `whole` table at these `places`, -1 for padding, if there is one.
     Table(Cells X, In<int64_t, 1> index, In<int64_t, 1> segments, In<int64_t, 1> gap_starts, In<int32_t, 1> codes, int k,
           std::optional<In<double, 2>> statistics, In<double, 1> weights, In<double, 1> mass,
           std::optional<In<double, 1>> log_reach, std::optional<In<double, 1>> log_other, const Units& units,
-          const Gaps& gaps, In<double, 1> tail, bool keep)
+          const Gaps& gaps, In<double, 1> tail, bool keep, const Table* whole, std::optional<In<int64_t, 1>> places)
         : X_(X), index_(index), segments_(segments), gap_starts_(gap_starts), codes_(codes), k_(k),
           statistics_(statistics), weights_(weights), mass_(mass), log_reach_(log_reach), log_other_(log_other),
           units_(units), gaps_(gaps), n_(static_cast<int64_t>(index.size())),
@@ -612,9 +630,19 @@ class Table {
             before = stop;
         }
         require(segments.data()[0] == 0 && before == n_, "segments must hold all rows");
-        if (keep) {
-            kept_.resize(static_cast<size_t>(n_) * (width_ + gaps_.size()) + kPad);
-            double* design = aligned(kept_.data());
+        if (!keep) return;
+        const int64_t columns = width_ + gaps_.size();
+        kept_.resize(static_cast<size_t>(n_ * columns) + kLine / sizeof(double));
+        double* design = aligned(kept_.data());
+        if (whole) {
+            require(places && static_cast<int64_t>(places->size()) == n_, "each row needs a place in the whole table");
+            require(whole->width_ + whole->gaps_.size() == columns && !whole->kept_.empty(), "the whole table is another");
+            for (int64_t b = 0; b < n_; ++b)
+                require(places->data()[b] >= -1 && places->data()[b] < whole->n_, "a row lies outside of the whole table");
+            const double* from = aligned(whole->kept_.data());
+            for (int64_t column = 0; column < columns; ++column, from += whole->n_, design += n_)
+                for (int64_t b = 0; b < n_; ++b) design[b] = places->data()[b] < 0 ? 0.0 : from[places->data()[b]];
+        } else {
             units_.fill(X_, index_.data(), static_cast<int>(n_), design, n_);
             gaps_.fill(X_, units_, index_.data(), static_cast<int>(n_), design, design + n_ * width_, n_);
         }
@@ -636,15 +664,18 @@ class Table {
                         static_cast<int64_t>(complete->size()) == splits * pairs,
                     "the information has another size");
         nb::gil_scoped_release release;
-        add_pass(trees, parameters.data(), threads,
+        add_pass<double>(trees, parameters.data(), threads,
              {log_normalizer.data(), statistics.data(), gradient.data(), information ? observed->data() : nullptr,
               information ? complete->data() : nullptr});
     }
 
+    // In doubles or in floats.
+    template <typename Real>
     void add_pass(const Trees& given, const double* parameters, int threads, const Sums& to) const {
         const Softened softened(*this, given);
-        const Trees& trees = softened.trees;
-        const Likelihoods likelihoods(*this, trees, parameters);
+        const Likelihoods likelihoods(*this, given, parameters);
+        const Told<Real> told(softened.trees, likelihoods.beliefs);
+        const TreesOf<Real>& trees = told.trees;
         const int64_t splits = int64_t{trees.c} * trees.m, leaves = int64_t{trees.c} * trees.leaves();
         const int64_t pairs = trees.pairs();
         const bool information = to.observed != nullptr, complete = to.complete != nullptr;
@@ -673,13 +704,16 @@ class Table {
         const int64_t softs = q ? splits * (3 + 2 * kinds) : 0;
         const int64_t floats = width_ + q + (statistics_ ? k_ + leaves : 0) + splits * (1 + kinds) +
                                3 * int64_t{trees.leaves()} + softs;
-        run(block_rows(floats), threads, totals, [&](const Block& block, int64_t, double* const* sums, auto& scratch) {
-            kernels.pass(trees, likelihoods.beliefs, block,
-                         {sums[0], sums[1], sums[2], information ? sums[3] : nullptr, complete ? sums[4] : nullptr,
-                          sums[5], sums[6], sums[7], sums[8], sums[9]},
-                         scratch);
+        const int rows = block_rows((floats * sizeof(Real) + sizeof(double) - 1) / sizeof(double));
+        run<Real>(rows, threads, totals, [&](const BlockOf<Real>& block, int64_t, double* const* sums, auto& scratch) {
+            const Sums own = {sums[0], sums[1], sums[2], information ? sums[3] : nullptr, complete ? sums[4] : nullptr,
+                              sums[5], sums[6], sums[7], sums[8], sums[9]};
+            if constexpr (std::is_same_v<Real, double>)
+                kernels.pass(trees, told.beliefs, block, own, scratch);
+            else
+                kernels.pass_of_floats(trees, told.beliefs, block, own, scratch);
         });
-        if (q) gaps_.finish(trees, all);
+        if (q) gaps_.finish(softened.trees, all);
     }
 
     void membership_sums(In<double, 3> hyperplanes, In<int64_t, 2> children, int threads, Out<3> out) const {
@@ -689,7 +723,7 @@ class Table {
         require(static_cast<int64_t>(out.size()) == size, "out has another size");
         nb::gil_scoped_release release;
         const int64_t floats = width_ + (statistics_ ? k_ : 0) + int64_t{trees.c} * trees.m + 3 * trees.leaves();
-        run(block_rows(floats), threads, {{out.data(), size}},
+        run<double>(block_rows(floats), threads, {{out.data(), size}},
             [&](const Block& block, int64_t start, double* const* sums, auto& scratch) {
                 kernels.membership_sums(trees, k_, block, mass_.data() + start, sums[0], scratch);
             });
@@ -702,7 +736,7 @@ class Table {
         require(static_cast<int64_t>(second.size()) == pairs, "second has another size");
         require(static_cast<int64_t>(cross.size()) == size, "cross has another size");
         nb::gil_scoped_release release;
-        run(block_rows(width_), threads, {{second.data(), pairs}, {cross.data(), size}},
+        run<double>(block_rows(width_), threads, {{second.data(), pairs}, {cross.data(), size}},
             [&](const Block& block, int64_t start, double* const* sums, auto&) {
                 kernels.moments(block, width_, mass_.data() + start, sums[0], sums[1]);
             });
@@ -786,7 +820,7 @@ class Table {
         require(trees.c == 1 && static_cast<int>(out.size()) == trees.m, "out has another size");
         require(static_cast<int64_t>(statistics.size()) == size, "statistics have another size");
         nb::gil_scoped_release release;
-        run(block_rows(width_ + (statistics_ ? k_ : 0) + 5 * trees.leaves()), threads,
+        run<double>(block_rows(width_ + (statistics_ ? k_ : 0) + 5 * trees.leaves()), threads,
             {{out.data(), trees.m}, {statistics.data(), size}},
             [&](const Block& block, int64_t, double* const* sums, auto& scratch) {
                 kernels.likelihoods_below(trees, likelihoods.beliefs, block, sums[0], sums[1], scratch);
@@ -807,10 +841,10 @@ class Table {
         require(edges.shape(0) == directions.shape(0), "each direction needs edges");
         const int groups = (1 + grid.cuts) * (statistics_ ? k_ : 1);
         const int64_t size = int64_t{grid.directions} * (grid.edges + 1) * (statistics_ ? 1 : k_) *
-                             ((groups + kPad - 1) / kPad * kPad);
+                             ((groups + kGroupPad - 1) / kGroupPad * kGroupPad);
         require(out_size == size, "out has another size");
         nb::gil_scoped_release release;
-        run(block_rows(width_ + grid.directions + grid.cuts), threads, {{out, size}},
+        run<double>(block_rows(width_ + grid.directions + grid.cuts), threads, {{out, size}},
             [&](const Block& block, int64_t start, double* const* sums, auto& scratch) {
                 kernels.histogram(grid, block, k_, mass_.data() + start, sums[0], scratch);
             },
@@ -824,7 +858,7 @@ class Table {
         const int n_cuts = static_cast<int>(cuts.shape(0));
         require(!statistics_ && static_cast<int>(prior.size()) == k_, "each class needs a prior");
         require(static_cast<int64_t>(out.size()) == int64_t{n_cuts} * 2 * D * E && E > 0, "out has another size");
-        const int size = (1 + n_cuts + kPad - 1) / kPad * kPad;
+        const int size = (1 + n_cuts + kGroupPad - 1) / kGroupPad * kGroupPad;
         const int64_t cells = int64_t{E + 1} * k_ * size;
         std::vector<double>& counts = spare<2>();
         counts.assign(static_cast<size_t>(D * cells), 0.0);
@@ -937,6 +971,32 @@ class Table {
         }
     };
 
+    // Trees and beliefs as a pass wants them.
+    template <typename Real>
+    struct Told {
+        std::vector<Real> hyperplanes, variance, likelihood, offset, log_likelihood, parameters;
+        TreesOf<Real> trees;
+        BeliefsOf<Real> beliefs;
+
+        Told(const Trees& from, const Beliefs& by) {
+            const int64_t splits = int64_t{from.c} * from.m, leaves = int64_t{from.c} * from.leaves();
+            const int64_t coded = by.by_code ? by.k : 0;
+            trees = {from.c, from.m, from.width, told(from.hyperplanes, splits * from.width, hyperplanes),
+                     from.children, from.gaps, told(from.variance, splits * from.gaps, variance), from.lead};
+            beliefs = {by.k, by.by_code, told(by.likelihood, coded * leaves, likelihood),
+                       told(by.offset, coded * from.c, offset),
+                       told(by.log_likelihood, coded * leaves, log_likelihood),
+                       told(by.parameters, leaves * by.k, parameters)};
+        }
+        Told(const Told&) = delete;
+
+        static const Real* told(const double* values, int64_t size, std::vector<Real>& own) {
+            if constexpr (std::is_same_v<Real, double>) return values;
+            own.assign(values, values + size);
+            return own.data();
+        }
+    };
+
     void require_parameters(const Trees& trees, const In<double, 3>& parameters) const {
         require(static_cast<int>(parameters.shape(0)) == trees.c &&
                     static_cast<int>(parameters.shape(1)) == trees.leaves() &&
@@ -973,7 +1033,7 @@ class Table {
         return plan;
     }
 
-    template <typename Work>
+    template <typename Real, typename Work>
     void run(int rows, int threads, const std::vector<std::pair<double*, int64_t>>& totals, Work work,
              int64_t chunk_rows = kChunkRows) const {
         const Plan plan = this->plan(rows, chunk_rows);
@@ -984,13 +1044,19 @@ class Table {
             Work& work_on;
             int64_t size;
             std::vector<double> tile;
+            std::vector<Real> told;
             std::vector<double*> sums;
             std::vector<double>&own = spare<0>(), &scratch = spare<1>();
 
             void work(int64_t chunk) {
                 std::fill_n(sums[0], size, 0.0);
-                for (size_t part = plan.chunks[chunk]; part < plan.chunks[chunk + 1]; ++part)
-                    work_on(table.block(plan.parts[part], tile), plan.parts[part].start, sums.data(), scratch);
+                for (size_t part = plan.chunks[chunk]; part < plan.chunks[chunk + 1]; ++part) {
+                    const Part& own = plan.parts[part];
+                    if constexpr (std::is_same_v<Real, double>)
+                        work_on(table.block(own, tile), own.start, sums.data(), scratch);
+                    else
+                        work_on(table.block_of_floats(own, tile, told), own.start, sums.data(), scratch);
+                }
             }
 
             void add(int64_t) {
@@ -1001,7 +1067,7 @@ class Table {
         in_order(static_cast<int64_t>(plan.chunks.size()) - 1, threads, [&] {
             int64_t size = 0;
             for (const auto& total : totals) size += total.second;
-            Worker worker{*this, plan, totals, work, size, {}, {}};
+            Worker worker{*this, plan, totals, work, size, {}, {}, {}};
             if (static_cast<int64_t>(worker.own.size()) < size + kPad) worker.own.resize(size + kPad);
             double* at = aligned(worker.own.data());
             for (const auto& total : totals) {
@@ -1042,6 +1108,48 @@ class Table {
         return block;
     }
 
+    // The same in floats: those that are kept, or made anew in `told`.
+    BlockOf<float> block_of_floats(const Part& part, std::vector<double>& tile, std::vector<float>& told) const {
+        const Block from = kept_.empty() ? block(part, tile) : Block{};
+        BlockOf<float> block{};
+        block.n = part.n;
+        block.code = part.code;
+        if (kept_.empty()) {
+            const int64_t size = from.stride * (width_ + (part.has_gaps ? gaps_.size() : 0));
+            told.resize(static_cast<size_t>(size + kPad));
+            std::copy_n(from.design, size, aligned(told.data()));
+            block.design = aligned(told.data());
+            block.stride = from.stride;
+        } else {
+            std::call_once(floats_->are_made, [&] {
+                const size_t size = static_cast<size_t>(n_) * (width_ + gaps_.size());
+                floats_->kept.resize(size + kPad);
+                std::copy_n(aligned(kept_.data()), size, aligned(floats_->kept.data()));
+            });
+            block.design = aligned(floats_->kept.data()) + part.start;
+            block.stride = n_;
+        }
+        std::call_once(floats_->are_told, [&] {
+            floats_->weights.assign(weights_.data(), weights_.data() + n_);
+            if (!log_reach_) return;
+            floats_->log_reach.assign(log_reach_->data(), log_reach_->data() + n_);
+            floats_->log_other.assign(log_other_->data(), log_other_->data() + n_);
+        });
+        if (part.has_gaps) block.missing = block.design + width_ * block.stride;
+        block.weight = floats_->weights.data() + part.start;
+        if (log_reach_) {
+            block.log_reach = floats_->log_reach.data() + part.start;
+            block.log_other = floats_->log_other.data() + part.start;
+        }
+        return block;
+    }
+
+    // What passes in floats read, once there is one.
+    struct Floats {
+        std::once_flag are_made, are_told;
+        std::vector<float> kept, weights, log_reach, log_other;
+    };
+
     Cells X_;
     In<int64_t, 1> index_, segments_, gap_starts_;
     In<int32_t, 1> codes_;
@@ -1054,6 +1162,7 @@ class Table {
     int64_t n_;
     int width_;
     std::vector<double> tail_, kept_;
+    std::unique_ptr<Floats> floats_ = std::make_unique<Floats>();
 };
 
 }  // namespace reticulum

@@ -1,10 +1,11 @@
-// Vectors of doubles as wide as the target has them, with exp and log for them.
+// Vectors as wide as the target has them, of doubles and of floats, with exp and log for them.
 //
 // This header is compiled once for each instruction set (see kernels.cpp); everything in it has internal linkage.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -13,33 +14,66 @@
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int kLanes = 8;
+constexpr int kVectorBytes = 64;
 #elif defined(__AVX__)
-constexpr int kLanes = 4;
+constexpr int kVectorBytes = 32;
 #else
-constexpr int kLanes = 2;
+constexpr int kVectorBytes = 16;
 #endif
 
-typedef double Vec __attribute__((vector_size(kLanes * 8)));
-typedef int64_t Bits __attribute__((vector_size(kLanes * 8)));
+template <typename Real>
+constexpr int kLanesOf = kVectorBytes / static_cast<int>(sizeof(Real));
 
-inline Vec load(const double* from) {
-    Vec out;
+template <typename Real>
+struct Vectors;
+template <>
+struct Vectors<double> {
+    typedef double Vec __attribute__((vector_size(kVectorBytes)));
+    typedef int64_t Bits __attribute__((vector_size(kVectorBytes)));
+};
+template <>
+struct Vectors<float> {
+    typedef float Vec __attribute__((vector_size(kVectorBytes)));
+    typedef int32_t Bits __attribute__((vector_size(kVectorBytes)));
+    typedef float Half __attribute__((vector_size(kVectorBytes / 2)));
+};
+
+template <typename Real>
+using VecOf = typename Vectors<Real>::Vec;
+template <typename Real>
+using BitsOf = typename Vectors<Real>::Bits;
+
+// Most of all is done with doubles.
+using Vec = VecOf<double>;
+using Bits = BitsOf<double>;
+constexpr int kLanes = kLanesOf<double>;
+
+template <typename Real>
+inline VecOf<Real> load(const Real* from) {
+    VecOf<Real> out;
     std::memcpy(&out, from, sizeof out);
     return out;
 }
 
 inline void store(double* to, Vec value) { std::memcpy(to, &value, sizeof value); }
+inline void store(float* to, VecOf<float> value) { std::memcpy(to, &value, sizeof value); }
 
-inline Vec all(double value) { return value - Vec{}; }
+template <typename Real = double>
+inline VecOf<Real> all(Real value) {
+    return value - VecOf<Real>{};
+}
 
 #if defined(__AVX512F__)
 // Compilers make two instructions of a comparison and a choice.
 inline Vec larger(Vec a, Vec b) { return _mm512_maskz_max_pd(0xff, a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm512_maskz_min_pd(0xff, a, b); }
+inline VecOf<float> larger(VecOf<float> a, VecOf<float> b) { return _mm512_maskz_max_ps(0xffff, a, b); }
+inline VecOf<float> smaller(VecOf<float> a, VecOf<float> b) { return _mm512_maskz_min_ps(0xffff, a, b); }
 #else
 inline Vec larger(Vec a, Vec b) { return a > b ? a : b; }
 inline Vec smaller(Vec a, Vec b) { return a < b ? a : b; }
+inline VecOf<float> larger(VecOf<float> a, VecOf<float> b) { return a > b ? a : b; }
+inline VecOf<float> smaller(VecOf<float> a, VecOf<float> b) { return a < b ? a : b; }
 #endif
 
 inline double sum(Vec value) {
@@ -51,8 +85,35 @@ inline double sum(Vec value) {
     return parts[0];
 }
 
-// Adding this leaves the nearest whole number in the low bits of a double.
-constexpr double kRounder = 0x1.8p52;
+// The lower and the upper half of floats, as doubles.
+inline void widen(VecOf<float> value, Vec& lower, Vec& upper) {
+    Vectors<float>::Half half[2];
+    std::memcpy(half, &value, sizeof value);
+    lower = __builtin_convertvector(half[0], Vec);
+    upper = __builtin_convertvector(half[1], Vec);
+}
+
+inline double sum(VecOf<float> value) {
+    Vec lower, upper;
+    widen(value, lower, upper);
+    return sum(lower + upper);
+}
+
+// A sum of many vectors, in doubles whatever they are of.
+struct WideSum {
+    Vec total = {};
+    void add(Vec value) { total += value; }
+    void add(VecOf<float> value) {
+        Vec lower, upper;
+        widen(value, lower, upper);
+        total += lower;
+        total += upper;
+    }
+};
+
+// Adding this leaves the nearest whole number in the low bits.
+template <typename Real>
+constexpr Real kRounder = std::is_same_v<Real, double> ? Real(0x1.8p52) : Real(0x1.8p23);
 
 // In the place of each x, which must lie in [-708, 709], exp(x), to about one unit in the last place of either.
 // Each step is taken by all of them before the next, which would have to wait for it.
@@ -62,9 +123,9 @@ inline void exp_within(Vec (&x)[V]) {
     Vec square[V], even[V], odd[V];
     for (Vec& own : x) own *= 0x1.71547652b82fep0;
     for (int v = 0; v < V; ++v) {
-        const Vec shifted = x[v] + kRounder;
+        const Vec shifted = x[v] + kRounder<double>;
         std::memcpy(&exponent[v], &shifted, sizeof shifted);
-        x[v] -= shifted - kRounder;
+        x[v] -= shifted - kRounder<double>;
     }
     // The polynomial that errs least from a power of two in [-1/2, 1/2]; even and odd parts run side by side.
     for (int v = 0; v < V; ++v) {
@@ -86,9 +147,44 @@ inline void exp_within(Vec (&x)[V]) {
     }
 }
 
+// The same for floats in [-87, 88].
+template <int V>
+inline void exp_within(VecOf<float> (&x)[V]) {
+    using Floats = VecOf<float>;
+    BitsOf<float> exponent[V], bits[V];
+    Floats square[V], even[V], odd[V];
+    for (int v = 0; v < V; ++v) {
+        const Floats shifted = x[v] * 0x1.715476p0f + kRounder<float>;
+        std::memcpy(&exponent[v], &shifted, sizeof shifted);
+        const Floats power = shifted - kRounder<float>;
+        // The multiple of log 2 in two parts, as large ones would leave too few digits.
+        x[v] = (x[v] - power * 0x1.62e4p-1f) - power * 0x1.7f7d1cp-20f;
+    }
+    // The polynomial that errs least from exp in half of log 2 either way.
+    for (int v = 0; v < V; ++v) {
+        square[v] = x[v] * x[v];
+        even[v] = square[v] * 0x1.6ae6ep-10f + 0x1.555824p-5f;
+        odd[v] = square[v] * 0x1.1267d8p-7f + 0x1.555418p-3f;
+    }
+    for (int v = 0; v < V; ++v) even[v] = even[v] * square[v] + 0x1.fffffcp-2f;
+    for (int v = 0; v < V; ++v) odd[v] = odd[v] * square[v] + 1.0f;
+    for (int v = 0; v < V; ++v) {
+        const Floats value = (even[v] * square[v] + 1.0f) + odd[v] * x[v];
+        std::memcpy(&bits[v], &value, sizeof value);
+        bits[v] += exponent[v] << 23;
+        std::memcpy(&x[v], &bits[v], sizeof value);
+    }
+}
+
 // exp(x) for any x, which is cut off beyond that range.
 inline Vec exp(Vec x) {
     Vec out[1] = {smaller(larger(x, all(-708.0)), all(709.0))};
+    exp_within(out);
+    return out[0];
+}
+
+inline VecOf<float> exp(VecOf<float> x) {
+    VecOf<float> out[1] = {smaller(larger(x, all(-87.0f)), all(88.0f))};
     exp_within(out);
     return out[0];
 }
@@ -106,7 +202,7 @@ inline Vec log(Vec x) {
     const Bits biased = power + 0x4338000000000000LL;
     Vec exponent;
     std::memcpy(&exponent, &biased, sizeof exponent);
-    exponent -= kRounder;
+    exponent -= kRounder<double>;
     const Vec f = mantissa - 1.0;
     const Vec s = f / (f + 2.0);
     const Vec ss = s * s;
@@ -123,6 +219,30 @@ inline Vec log(Vec x) {
     // 2 s = f - s f keeps what s alone would round away.
     const Vec tail = exponent * 0x1.ef35793c76730p-45 + (series * ss * s - s * f);
     return exponent * 0x1.62e42fefa3800p-1 + (f + tail);
+}
+
+// The same for floats.
+inline VecOf<float> log(VecOf<float> x) {
+    using Floats = VecOf<float>;
+    BitsOf<float> bits;
+    std::memcpy(&bits, &x, sizeof x);
+    const BitsOf<float> power = (bits - 0x3f3504f3) >> 23;
+    const BitsOf<float> mantissa_bits = bits - (power << 23);
+    Floats mantissa;
+    std::memcpy(&mantissa, &mantissa_bits, sizeof mantissa);
+    const BitsOf<float> biased = power + 0x4b400000;
+    Floats exponent;
+    std::memcpy(&exponent, &biased, sizeof exponent);
+    exponent -= kRounder<float>;
+    const Floats f = mantissa - 1.0f;
+    const Floats s = f / (f + 2.0f);
+    const Floats ss = s * s;
+    Floats series = all(2.0f / 9.0f);
+    series = series * ss + 2.0f / 7.0f;
+    series = series * ss + 2.0f / 5.0f;
+    series = series * ss + 2.0f / 3.0f;
+    const Floats tail = exponent * -0x1.05c61p-29f + (series * ss * s - s * f);
+    return exponent * 0x1.62e43p-1f + (f + tail);
 }
 
 // Log of the gamma function for x between 1e-30 and 1e30, to about 1e-13 relative to the larger of itself and 1, up to
