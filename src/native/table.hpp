@@ -587,7 +587,9 @@ inline void round_to_floats(double* parameters, int c, int leaves, int k) {
             for (int leaf = 0; leaf < leaves; ++leaf) {
                 double& log = own[int64_t{leaf} * k];
                 const float likelihood = log == largest ? 1.0f : static_cast<float>(std::exp(log - top));
-                log = top + std::log(static_cast<double>(std::min(likelihood, 1.0f)));
+                // What floats cannot hold will be 0.
+                if (likelihood >= std::numeric_limits<float>::min())
+                    log = top + std::log(static_cast<double>(std::min(likelihood, 1.0f)));
             }
         }
 }
