@@ -352,6 +352,83 @@ def test_columns_may_have_the_smallest_units():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def passed(rows, problem, in_floats):
+    """The sums of a pass in doubles or in floats."""
+    c, m, width = problem.hyperplanes.shape
+    packed = width - max(len(rows.tail) - 1, 0)
+    expected = rows.family.expected_parameters(problem.statistics)
+    information = np.zeros((2, c, m, packed * (packed + 1) // 2))
+    sums = (np.zeros(c), np.zeros(problem.statistics.shape), np.zeros((c, m, width)), *information)
+    table, children = rows._table, problem.shape.children
+    table.pass_(np.ascontiguousarray(problem.hyperplanes), children, expected, 1, *sums, in_floats=in_floats)
+    return dict(zip(SUMS, sums, strict=True))
+
+
+@needs_compiled
+@few
+@given(problem=problems(), kept=st.booleans())
+def test_floats_have_the_same_sums_but_for_their_rounding(problem, kept):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "KEPT_BYTES", native.KEPT_BYTES if kept else 0)
+        rows = problem.rows(NativeRows)
+        in_doubles, in_floats = (passed(rows, problem, in_floats) for in_floats in (False, True))
+    rounding = problem.precision * np.finfo(np.float32).eps / np.finfo(np.float64).eps
+    assert_same_answers(in_doubles, in_floats, max(1e-5, rounding))
+
+
+@needs_compiled
+@pytest.mark.parametrize("name", ["two classes", "seven classes", "three classes, small prior"])
+@pytest.mark.parametrize("rounds", [0, 3])
+def test_ascents_in_floats_rise_to_what_doubles_confirm(name, rounds, monkeypatch):
+    case = FAMILIES[name]
+    problem = large_problem(case.family, case.draw_targets, 3000)
+
+    def rows(fewest):
+        monkeypatch.setattr(native, "_FEWEST_IN_FLOATS", fewest)
+        return problem.rows(NativeRows)
+
+    in_floats, in_doubles = rows(0), rows(3000)
+    assert (in_floats._in_floats, in_doubles._in_floats) == (True, False)
+    start = problem.hyperplanes, np.ones((2, 7)), problem.statistics
+    effort = Effort(tolerance=1e-3, rounds=rounds, max_passes=100)
+    found = ascend(in_floats, problem.shape, *start, effort=effort)
+    before, after = (
+        settle(in_doubles, problem.shape, *at, tolerance=1e-3, max_passes=1)
+        for at in (start, (found.hyperplanes, found.precisions, found.statistics))
+    )
+    assert (after.log_evidence > before.log_evidence + 1).all()
+    np.testing.assert_allclose(found.log_evidence, after.log_evidence, rtol=1e-6)
+    np.testing.assert_allclose(found.prices, after.prices, rtol=0, atol=1e-3)
+
+
+@needs_compiled
+def test_what_floats_cannot_hold_is_unlikely_but_not_impossible(monkeypatch):
+    monkeypatch.setattr(native, "_FEWEST_IN_FLOATS", 0)
+    X = np.repeat([-1.0, 1.0], 40)[:, None]
+    y = np.repeat([0, 1], 40)
+    tree = split_leaf(single_leaf(1), 0, [0.0, 300.0])
+    worth = []
+    for pseudo_count in (1e-2, 1e-3):
+        table = X, y, DirichletCategorical((pseudo_count,) * 2), np.ones(80), identity_schema(1)
+        # Each leaf is sure of the wrong class, by more than floats can tell; they find out.
+        start = tree.hyperplanes[None], np.ones((1, 1)), np.array([[[40.0, 0.0], [0.0, 40.0]]])
+        in_floats, in_doubles = (rows(*table) for rows in (NativeRows, NumpyRows))
+        assert in_floats._in_floats
+        one, other = (settle(rows, tree.shape, *start, tolerance=1e-3) for rows in (in_floats, in_doubles))
+        np.testing.assert_allclose(one.log_evidence, other.log_evidence, rtol=1e-6, atol=1e-3)
+        worth.append(one.log_evidence[0])
+    assert np.isfinite(worth).all()
+
+
+@needs_compiled
+@pytest.mark.parametrize("weight", [1e-7, 1e7])
+def test_weights_that_floats_cannot_divide_are_left_to_doubles(weight, monkeypatch):
+    monkeypatch.setattr(native, "_FEWEST_IN_FLOATS", 0)
+    table = np.zeros((3, 1)), np.zeros(3, dtype=int), DirichletCategorical((0.5, 0.5))
+    assert NativeRows(*table, np.ones(3), identity_schema(1))._in_floats
+    assert not NativeRows(*table, np.array([1.0, weight, 1.0]), identity_schema(1))._in_floats
+
+
 @needs_compiled
 @pytest.mark.parametrize("case", FAMILIES.values(), ids=FAMILIES)
 @pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "moving"])

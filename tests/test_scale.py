@@ -265,8 +265,10 @@ def test_growth_on_samples_finds_what_growth_on_all_rows_finds(rows_class, monke
 
 
 @pytest.mark.parametrize("estimator", [ReticulumClassifier(), ReticulumRegressor(leaf="constant")])
-def test_threads_do_not_change_a_bit(estimator, monkeypatch):
+@pytest.mark.parametrize("fewest_in_floats", [100, native._FEWEST_IN_FLOATS])
+def test_threads_do_not_change_a_bit(estimator, fewest_in_floats, monkeypatch):
     monkeypatch.setattr(native, "_FEWEST_GATES", 1)
+    monkeypatch.setattr(native, "_FEWEST_IN_FLOATS", fewest_in_floats)
     X, y, _ = make_cross(500, random_state=0)
     estimator.set_params(random_state=0, n_restarts=2, patience=2)
     one, two = (estimator.set_params(n_jobs=n_jobs).fit(X, y).model_ for n_jobs in (None, 2))
@@ -318,6 +320,26 @@ def test_the_order_of_rows_cannot_be_seen_in_a_tree_of_many_splits(seed):
     regressor = ReticulumRegressor(random_state=0, leaf="constant", max_splits=12)
     one, other = (regressor.fit(X[rows], y[rows]).predict(X) for rows in (slice(None), order))
     np.testing.assert_allclose(other, one, rtol=0, atol=1e-7)
+
+
+@needs_compiled
+@pytest.mark.parametrize("gaps", [0.0, 0.03])
+@pytest.mark.parametrize("first_sample", [500, 1 << 14])
+def test_the_order_of_many_rows_does_not_change_a_bit(gaps, first_sample, monkeypatch):
+    monkeypatch.setattr(native, "_FEWEST_IN_FLOATS", 1000)
+    monkeypatch.setattr(native, "_FEWEST_ARRANGED", 1000)
+    monkeypatch.setattr(growth, "_FIRST_SAMPLE", first_sample)
+    monkeypatch.setattr(growth, "_SAMPLE", 400)
+    rng = np.random.default_rng(0)
+    X, weights, order = rng.normal(size=(3000, 4)), rng.uniform(0.5, 2, size=3000), rng.permutation(3000)
+    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 - X[:, 2] + 0.3 * rng.normal(size=3000) > 0.5
+    X[rng.uniform(size=X.shape) < gaps] = np.nan
+    classifier = ReticulumClassifier(random_state=0, max_splits=12)
+    one = classifier.fit(X, y, sample_weight=weights).model_
+    other = classifier.fit(X[order], y[order], sample_weight=weights[order]).model_
+    assert one.tree.n_splits > 4
+    np.testing.assert_array_equal(other.tree.hyperplanes, one.tree.hyperplanes)
+    np.testing.assert_array_equal(other.statistics, one.statistics)
 
 
 @needs_compiled

@@ -57,6 +57,7 @@ class Table:
         gradient: Floats,
         observed: Floats | None,
         complete: Floats | None,
+        in_floats: bool = False,
     ) -> None: ...
     def membership_sums(self, hyperplanes: Floats, children: Integers, threads: int, out: Floats) -> None: ...
     def leaf_views(
@@ -101,6 +102,7 @@ def ascend(
     least: float,
     threads: int,
     fewest_gates: int,
+    in_floats: bool,
     log_evidence: Floats,
     prices: Floats,
 ) -> None: ...

@@ -35,7 +35,8 @@ _FEWEST_SPLITS_ARRANGED = 8
 _ARRANGED_FLOATS = 1 << 20
 # With more columns than this BLAS makes their products faster.
 _MOST_MULTIPLIED = 64
-# With more rows than this, where growth looks at samples of them, trees climb by passes in floats, until they are polished.
+# With more rows than this, where growth looks at samples of them, trees climb by passes in floats until they are
+# polished.
 _FEWEST_IN_FLOATS = 1 << 14
 # An ascent that is to settle more exactly than this needs doubles.
 _FLOAT_TOLERANCE = 1e-3
@@ -145,8 +146,8 @@ class NativeRows(NumpyRows):
     def _order(self) -> Integers | None:
         """An order of the rows that depends on what they hold alone, where it matters and they are in no order yet.
 
-        Sums of floats depend on the order of rows, by so much that it could be seen in the tree. Views and samples of rows
-        in order are in order, too.
+        Sums of floats depend on the order of rows, by so much that it could be seen in the tree. Views and samples of
+        rows in order are in order, too.
         """
         if not self._in_floats or self._chosen is not None:
             return None
@@ -166,6 +167,10 @@ class NativeRows(NumpyRows):
             # Rows that refer to themselves would be let go late.
             self._samples[size] = None if sample is self else sample
         return self._samples[size] or self
+
+    def with_precision(self) -> Schema:
+        order = self._order
+        return super().with_precision() if order is None else self._taken(order).with_precision()
 
     @property
     def _has_gaps(self) -> NDArray[np.bool_] | None:

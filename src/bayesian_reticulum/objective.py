@@ -46,6 +46,8 @@ _SHORTEST, _LONGEST = 0.1, 0.5
 # prior. Each further one raises it by the factor, up to where steps come to nothing, and each that raises the bound
 # lowers it, down to where it is left out.
 _FIRST_DAMPING, _MOST_DAMPING, _LEAST_DAMPING, _DAMPING_FACTOR = 1e-2, 1e6, 1e-4, 10.0
+# A step may lower the bound by this part of it, for rounding.
+_SLACK = 1e-10
 # A precision is found when its update is shorter than this, on a log scale.
 _SAME_PRECISION = 0.005
 # How many times its own update a precision may move.
@@ -252,7 +254,10 @@ class _Ascent:
                 at = replace(at, complete=None)
             value = bound(self.rows.family, self.trial_statistics[live], at)
             value -= penalty(self.trial_hyperplanes[live], self.precisions[live])
-            risen = value >= self.value[live] - 1e-10 * np.abs(value)
+            # An E step alone never lowers the bound: only rounding can.
+            is_e_step = ~self.informed[live] & (self.fixed | (self.damping[live] == _MOST_DAMPING))
+            risen = value >= self.value[live] - _SLACK * np.abs(value)
+            risen |= is_e_step & np.isfinite(value)
             self._take_back(live[~risen], value[~risen])
             if risen.any():
                 self._accept(live[risen], value[risen], _of(at, risen), effort, rounds_left, is_last)

@@ -1,7 +1,8 @@
 // The ascent of `objective.py` in compiled code: the same steps in the same order, for rows in a table.
 //
 // Where trees are small it is not the rows that take the time but the handling of a few numbers between two passes.
-// See `_Ascent` in objective.py for what is done and why; constants must be the same as there.
+// See `_Ascent` in objective.py for what is done and why; constants must be the same as there. In floats, which it knows
+// nothing of, steps may lower the bound by somewhat more, which is their rounding, and are informed from afar.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -25,6 +26,7 @@ constexpr double kOffsetPrecision = 0.01;
 constexpr double kPrecisionPrior = 0.02;
 constexpr double kLeastPrecision = 1e-6, kLargestPrecision = 1e3;
 constexpr double kNear = 1.0;
+constexpr double kSlack = 1e-10, kFloatSlack = 1e-8;
 constexpr int kShortService = 2, kShortWideService = 4, kLongService = 8, kForEver = std::numeric_limits<int>::max();
 constexpr int kWide = 48;
 constexpr double kLeastDamping = 1e-4, kFirstDamping = 1e-2, kMostDamping = 1e6, kDampingFactor = 10.0;
@@ -137,7 +139,7 @@ class Ascent {
           lead_(table.lead()), packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()),
           planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_),
           pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed),
-          threads_(threads), fewest_gates_(fewest_gates), in_floats_(in_floats), slack_(in_floats ? 1e-8 : 1e-10),
+          threads_(threads), fewest_gates_(fewest_gates), in_floats_(in_floats), slack_(in_floats ? kFloatSlack : kSlack),
           best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
           best_log_evidence_(log_evidence), best_prices_(prices) {
         for (int t = 0; t < c; ++t) {
@@ -186,8 +188,9 @@ class Ascent {
             for (size_t i = 0; i < live.size(); ++i) {
                 State& state = states_[live[i]];
                 const double value = value_of(state, i);
-                // An E step alone never lowers the bound.
-                if (value >= state.value - slack_ * std::abs(value) || (fixed_ && !state.informed))
+                // An E step alone never lowers the bound: only rounding can.
+                const bool is_e_step = !state.informed && (fixed_ || state.damping == kMostDamping);
+                if (value >= state.value - slack_ * std::abs(value) || (is_e_step && std::isfinite(value)))
                     accept(live[i], i, value, information, is_last, effort);
                 else
                     take_back(state, value);

@@ -122,7 +122,9 @@ NB_MODULE(_native, module) {
              nb::arg("statistics").none(), nb::arg("weights"), nb::arg("mass"), nb::arg("log_reach").none(),
              nb::arg("log_other").none(), nb::arg("units"), nb::arg("gaps"), nb::arg("tail"), nb::arg("keep"),
              nb::arg("whole").none() = nb::none(), nb::arg("places").none() = nb::none())
-        .def("pass_", &Table::pass)
+        .def("pass_", &Table::pass, nb::arg("hyperplanes"), nb::arg("children"), nb::arg("parameters"),
+             nb::arg("threads"), nb::arg("log_normalizer"), nb::arg("statistics"), nb::arg("gradient"),
+             nb::arg("observed").none(), nb::arg("complete").none(), nb::arg("in_floats") = false)
         .def("membership_sums", &Table::membership_sums)
         .def("moments", &Table::moments)
         .def("leaf_views", &Table::leaf_views)

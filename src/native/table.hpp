@@ -652,7 +652,7 @@ class Table {
 
     void pass(In<double, 3> hyperplanes, In<int64_t, 2> children, In<double, 3> parameters, int threads,
               Out<1> log_normalizer, Out<3> statistics, Out<3> gradient, std::optional<Out<3>> observed,
-              std::optional<Out<3>> complete) const {
+              std::optional<Out<3>> complete, bool in_floats) const {
         const Trees trees = trees_of(hyperplanes, children);
         require_parameters(trees, parameters);
         const int64_t splits = int64_t{trees.c} * trees.m, leaves = int64_t{trees.c} * trees.leaves();
@@ -666,9 +666,12 @@ class Table {
                         static_cast<int64_t>(complete->size()) == splits * pairs,
                     "the information has another size");
         nb::gil_scoped_release release;
-        add_pass<double>(trees, parameters.data(), threads,
-             {log_normalizer.data(), statistics.data(), gradient.data(), information ? observed->data() : nullptr,
-              information ? complete->data() : nullptr});
+        const Sums sums = {log_normalizer.data(), statistics.data(), gradient.data(),
+                           information ? observed->data() : nullptr, information ? complete->data() : nullptr};
+        if (in_floats)
+            add_pass<float>(trees, parameters.data(), threads, sums);
+        else
+            add_pass<double>(trees, parameters.data(), threads, sums);
     }
 
     // In doubles or in floats.
