@@ -271,11 +271,13 @@ class Ascent {
         if (in_floats_) round_to_floats(expected_.data(), count, L_, k_);
         log_normalizer_.assign(count, 0.0);
         new_statistics_.assign(given_.size(), 0.0);
-        gradient_.assign(trial_.size(), 0.0);
+        // Where hyperplanes stay as they are no one asks where they should go.
+        gradient_.assign(fixed_ ? 0 : trial_.size(), 0.0);
         observed_.assign(information ? count * m_ * pairs_ : 0, 0.0);
         complete_.assign(complete ? observed_.size() : 0, 0.0);
         const Trees stack = {count, m_, w_, trial_.data(), children_};
-        const Sums sums = {log_normalizer_.data(), new_statistics_.data(), gradient_.data(), nullptr, nullptr};
+        const Sums sums = {log_normalizer_.data(), new_statistics_.data(), fixed_ ? nullptr : gradient_.data(), nullptr,
+                           nullptr};
         // A tree without splits has no information.
         Sums with_information = sums;
         if (information && m_) {
@@ -298,7 +300,7 @@ class Ascent {
 
     // Leaves a slope of the i-th tree out of the last pass.
     void hide(int i, int64_t place) {
-        gradient_[i * planes_ + place] = 0.0;
+        if (!fixed_) gradient_[i * planes_ + place] = 0.0;
         if (observed_.empty()) return;
         const int64_t hidden = place % w_, first = (int64_t{i} * m_ + place / w_) * pairs_;
         for (int64_t row = 0, at = first; row < packed_; at += packed_ - row++)

@@ -535,7 +535,8 @@ void pass(const TreesOf<Real>& trees, const BeliefsOf<Real>& beliefs, const Bloc
                                (kind ? sums.complete_by_gaps : sums.observed_by_gaps) + first * gap_pairs, gap_pairs);
             }
         }
-        add_dots(slope + first * n, count, n, block.design, block.stride, width, sums.gradient + first * width);
+        if (sums.gradient)
+            add_dots(slope + first * n, count, n, block.design, block.stride, width, sums.gradient + first * width);
         for (int64_t kind = 0; kind < kinds; ++kind) {
             const Real* own = curvature + (kind * splits + first) * n;
             double* out = (kind ? sums.complete : sums.observed) + first * pairs;

@@ -68,7 +68,7 @@ using Block = BlockOf<double>;
 struct Sums {
     double* log_normalizer;  // (c)
     double* statistics;      // (c * leaves, k)
-    double* gradient;        // (c * m, width)
+    double* gradient;        // (c * m, width), or null
     double* observed;        // (c * m, pairs), or null
     double* complete;        // (c * m, pairs), or null; not without observed
     // What is multiplied by derivatives of variances in the end; null where the table has no gaps.

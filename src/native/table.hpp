@@ -304,7 +304,7 @@ struct Gaps {
                 for (int64_t e = start[k]; e < start[k + 1]; ++e)
                     steps[group[k] * width + 1 + column[e]] += own * value[e];
             }
-            for (int64_t g = 0; g < q; ++g)
+            for (int64_t g = 0; to.gradient && g < q; ++g)
                 for (int j = 0; j < width; ++j) to.gradient[split * width + j] -= alone[g] * steps[g * width + j];
             if (!to.observed) continue;
             for (int kind = 0; kind < (to.complete ? 2 : 1); ++kind) {
@@ -697,7 +697,7 @@ class Table {
         const std::vector<std::pair<double*, int64_t>> totals = {
             {to.log_normalizer, trees.c},
             {to.statistics, leaves * k_},
-            {to.gradient, splits * width_},
+            {to.gradient, to.gradient ? splits * width_ : 0},
             {to.observed, information ? splits * pairs : 0},
             {to.complete, complete ? splits * pairs : 0},
             {all.by_gap, splits * q},
@@ -711,8 +711,8 @@ class Table {
                                3 * int64_t{trees.leaves()} + softs;
         const int rows = block_rows((floats * sizeof(Real) + sizeof(double) - 1) / sizeof(double));
         run<Real>(rows, threads, totals, [&](const BlockOf<Real>& block, int64_t, double* const* sums, auto& scratch) {
-            const Sums own = {sums[0], sums[1], sums[2], information ? sums[3] : nullptr, complete ? sums[4] : nullptr,
-                              sums[5], sums[6], sums[7], sums[8], sums[9]};
+            const Sums own = {sums[0], sums[1], to.gradient ? sums[2] : nullptr, information ? sums[3] : nullptr,
+                              complete ? sums[4] : nullptr, sums[5], sums[6], sums[7], sums[8], sums[9]};
             if constexpr (std::is_same_v<Real, double>)
                 kernels.pass(trees, told.beliefs, block, own, scratch);
             else
