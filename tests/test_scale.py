@@ -264,6 +264,16 @@ def test_growth_on_samples_finds_what_growth_on_all_rows_finds(rows_class, monke
     assert sampled.log_evidence > whole.log_evidence - 0.03 * abs(whole.log_evidence)
 
 
+@each_backend
+def test_looks_are_cut_short_only_where_rounding_cannot_be_seen(rows_class, monkeypatch):
+    monkeypatch.setattr(native, "_FEWEST_IN_FLOATS", 100)
+    efforts = [
+        growth._local_effort(make_rows(rows_class, np.random.default_rng(0), n, 2), growth._LOCAL) for n in (100, 101)
+    ]
+    assert efforts[0] == growth._LOCAL
+    assert (efforts[1].max_passes < growth._LOCAL.max_passes) == (rows_class is NativeRows)
+
+
 @pytest.mark.parametrize("estimator", [ReticulumClassifier(), ReticulumRegressor(leaf="constant")])
 @pytest.mark.parametrize("fewest_in_floats", [100, native._FEWEST_IN_FLOATS])
 def test_threads_do_not_change_a_bit(estimator, fewest_in_floats, monkeypatch):

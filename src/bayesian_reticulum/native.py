@@ -143,6 +143,10 @@ class NativeRows(NumpyRows):
         return self._is_coded and bool(self._shared["in_floats"])
 
     @property
+    def are_ordered(self) -> bool:
+        return self._in_floats
+
+    @property
     def _order(self) -> Integers | None:
         """An order of the rows that depends on what they hold alone, where it matters and they are in no order yet.
 

@@ -200,6 +200,11 @@ class Rows(Protocol):
         """Sum of the weights of the rows in view, each as far as it is in view."""
         ...
 
+    @property
+    def are_ordered(self) -> bool:
+        """Whether rows have an order of their own, so that what rounding decides is the same however they come."""
+        ...
+
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
         """One E step, and the derivatives that go with it."""
         ...
@@ -346,6 +351,10 @@ class NumpyRows:
     @property
     def weight(self) -> float:
         return float(self._mass.sum())
+
+    @property
+    def are_ordered(self) -> bool:
+        return False
 
     def _read(self, start: int, stop: int) -> tuple[Floats, Floats, Floats | None]:
         """Design, statistics, and what gaps leave open, if there are any."""
