@@ -170,7 +170,8 @@ class NativeRows(NumpyRows):
                 sample = sample._taken(np.lexsort((sample._weights, self._keys[sample._chosen])))
             # Rows that refer to themselves would be let go late.
             self._samples[size] = None if sample is self else sample
-        return self._samples[size] or self
+        kept = self._samples[size]
+        return self if kept is None else kept
 
     def with_precision(self) -> Schema:
         order = self._order
@@ -236,6 +237,7 @@ class NativeRows(NumpyRows):
             # What was made of the rows does not depend on the prior.
             made = vars(self).keys() & {"_layout", "_table"}
             vars(rows).update((name, vars(self)[name]) for name in made)
+            rows._samples = {size: kept and kept.believing(family) for size, kept in self._samples.items()}
         return rows
 
     def _threads_for(self, gates_per_row: int) -> int:
@@ -405,7 +407,7 @@ class NativeRows(NumpyRows):
             least,
             self._threads,
             _FEWEST_GATES,
-            self._in_floats and tolerance >= _FLOAT_TOLERANCE,
+            self._in_floats and tolerance >= _FLOAT_TOLERANCE and not exact,
             log_evidence,
             prices,
         )
