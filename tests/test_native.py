@@ -402,6 +402,14 @@ def test_ascents_in_floats_rise_to_what_doubles_confirm(name, rounds, monkeypatc
 
 
 @needs_compiled
+def test_targets_without_codes_are_not_passed_over_in_floats():
+    case = FAMILIES["counts"]
+    problem = large_problem(case.family, case.draw_targets, 50)
+    with pytest.raises(ValueError, match="only targets with codes"):
+        passed(problem.rows(NativeRows), problem, in_floats=True)
+
+
+@needs_compiled
 def test_what_floats_cannot_hold_is_unlikely_but_not_impossible(monkeypatch):
     monkeypatch.setattr(native, "_FEWEST_IN_FLOATS", 0)
     X = np.repeat([-1.0, 1.0], 40)[:, None]
@@ -421,7 +429,7 @@ def test_what_floats_cannot_hold_is_unlikely_but_not_impossible(monkeypatch):
 
 
 @needs_compiled
-@pytest.mark.parametrize("weight", [1e-7, 1e7])
+@pytest.mark.parametrize("weight", [1e-13, 1e7])
 def test_weights_that_floats_cannot_divide_are_left_to_doubles(weight, monkeypatch):
     monkeypatch.setattr(native, "_FEWEST_IN_FLOATS", 0)
     table = np.zeros((3, 1)), np.zeros(3, dtype=int), DirichletCategorical((0.5, 0.5))

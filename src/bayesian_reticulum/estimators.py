@@ -37,7 +37,15 @@ from .native import NativeRows, rows_in_memory
 from .objective import State, log_bayes_factors
 from .parametrizations import PARAMETRIZATIONS
 from .rows import INFORMED, MOST_INFORMED, NumpyRows, mean_and_covariance
-from .schema import Category, Schema, features_with_gaps, identity_schema, numbered, weighted_quantiles
+from .schema import (
+    Category,
+    Schema,
+    features_with_gaps,
+    identity_schema,
+    numbered,
+    weighted_quantiles,
+    weights_by_code,
+)
 from .tables import Levels, Numbers
 from .tree import Floats, Integers, Tree, with_canonical_signs
 from .uncertainty import Uncertainty
@@ -1156,7 +1164,7 @@ def _sign(column: Levels | None, cells: Floats, weights: Floats) -> Floats:
     if column is None:
         return np.where(np.isnan(cells), 0.0, cells)
     is_there = column.places >= 0
-    sizes = np.bincount(column.places[is_there], weights[is_there], len(column.values))
+    sizes = weights_by_code(column.places[is_there], weights[is_there], len(column.values))
     return np.append(sizes, 0.0)[column.places]
 
 
@@ -1173,9 +1181,9 @@ def _check_finite(X: Floats, table: tables.Table) -> None:
 def _class_weights(given: Any, classes: np.ndarray, codes: Integers, weights: Floats) -> Floats:
     """A weight for each class: as given, or such that all classes weigh the same."""
     if isinstance(given, str) and given == "balanced":
-        sizes = np.bincount(codes, weights, len(classes))
+        sizes = weights_by_code(codes, weights, len(classes))
         return np.asarray(
-            np.divide(weights.sum(), (sizes > 0).sum() * sizes, out=np.zeros(len(classes)), where=sizes > 0)
+            np.divide(sizes.sum(), (sizes > 0).sum() * sizes, out=np.zeros(len(classes)), where=sizes > 0)
         )
     if not isinstance(given, Mapping):
         raise ValueError(f'class_weight must be None, "balanced" or a dict of weights; got {given!r}.')

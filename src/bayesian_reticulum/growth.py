@@ -6,7 +6,6 @@ everything that happens is yielded as an event.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -109,8 +108,6 @@ _REGROWN_LEAVES = 4
 _FIRST_LOOK = Effort(tolerance=1e-1, rounds=1, max_passes=6)
 _SECOND_LOOK = Effort(tolerance=3e-2, rounds=2, max_passes=6)
 _LOCAL = Effort(tolerance=1e-2, rounds=3, max_passes=30)
-# Where rounding cannot be seen, the share of these passes after which trees are judged even if they have not settled.
-_HASTE = 0.6
 _AROUND = Effort(tolerance=1e-2, rounds=3, max_passes=40)
 GLOBAL = Effort(tolerance=1e-3, rounds=8, max_passes=200)
 _MANY_ROWS = Effort(rounds=2, max_passes=40)
@@ -133,12 +130,6 @@ def effort_for(rows: Rows, effort: Effort) -> Effort:
         return effort
     passes, rounds = min(effort.max_passes, _MANY_ROWS.max_passes), min(effort.rounds, _MANY_ROWS.rounds)
     return replace(effort, tolerance=_tolerance(rows, effort.tolerance), rounds=rounds, max_passes=passes)
-
-
-def _local_effort(rows: Rows, effort: Effort) -> Effort:
-    """An effort of fitting branches on their own."""
-    effort = effort_for(rows, effort)
-    return replace(effort, max_passes=math.ceil(_HASTE * effort.max_passes)) if rows.are_ordered else effort
 
 
 @dataclass(frozen=True)
@@ -881,14 +872,12 @@ def _root_statistics(grid: Grid, roots: Floats) -> Floats:
 def _fit_branches(view: Rows, sample: Rows, precision: float, kind: str, shape: Shape, started: Floats) -> Branches:
     """Fit candidates side by side; after each of two looks, at a sample of the rows, only the better half goes on."""
     precisions = np.full(started.shape[:2], precision)
-    stack = _ascend_in_parts(sample, shape, started, precisions, None, _local_effort(sample, _FIRST_LOOK))
+    stack = _ascend_in_parts(sample, shape, started, precisions, None, _FIRST_LOOK)
     for rows, effort in ((sample, _SECOND_LOOK), (view, _LOCAL)):
         better = np.argsort(-np.round(stack.log_evidence, 6), kind="stable")[: max(1, (len(stack) + 1) // 2)]
         half, started = stack.take(better), started[better]
         statistics = half.statistics if rows is sample or sample is view else None
-        stack = _ascend_in_parts(
-            rows, shape, half.hyperplanes, half.precisions, statistics, _local_effort(rows, effort)
-        )
+        stack = _ascend_in_parts(rows, shape, half.hyperplanes, half.precisions, statistics, effort_for(rows, effort))
     return Branches(kind, shape, started, stack)
 
 

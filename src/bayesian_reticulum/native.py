@@ -41,7 +41,7 @@ _FEWEST_IN_FLOATS = 1 << 14
 # An ascent that is to settle more exactly than this needs doubles.
 _FLOAT_TOLERANCE = 1e-3
 # Weights that may be divided by what a row is likely to be, in floats.
-_FLOAT_WEIGHTS = 1e-6, 1e6
+_FLOAT_WEIGHTS = 1e-12, 1e6
 # Below this many gates a second thread costs more than it saves.
 _FEWEST_GATES = 1 << 14
 
@@ -106,10 +106,10 @@ class NativeRows(NumpyRows):
         # Statistics that are too wide to be held for all rows are left to NumPy, block by block.
         self._is_coded = isinstance(self.family, CodedFamily)
         self._fits = self._is_coded or self._n * self.family.n_statistics * 8 <= KEPT_BYTES
-        if "in_floats" not in self._shared:
+        if "are_many" not in self._shared:
             low, high = _FLOAT_WEIGHTS
-            are_ordinary = bool(((self._weights >= low) & (self._weights <= high)).all())
-            self._shared["in_floats"] = self._n > _FEWEST_IN_FLOATS and are_ordinary
+            self._shared["are_many"] = self._n > _FEWEST_IN_FLOATS
+            self._shared["fit_in_floats"] = bool(((self._weights >= low) & (self._weights <= high)).all())
 
     def _like(self, **changes: Any) -> Self:
         return super()._like(**({"threads": self._threads} | changes))
@@ -140,20 +140,20 @@ class NativeRows(NumpyRows):
     @property
     def _in_floats(self) -> bool:
         """Whether trees may climb by passes in floats."""
-        return self._is_coded and bool(self._shared["in_floats"])
+        return self._is_ordered and bool(self._shared["fit_in_floats"])
 
     @property
-    def are_ordered(self) -> bool:
-        return self._in_floats
+    def _is_ordered(self) -> bool:
+        """Whether rows are in an order of their own."""
+        return self._is_coded and bool(self._shared["are_many"])
 
     @property
     def _order(self) -> Integers | None:
-        """An order of the rows that depends on what they hold alone, where it matters and they are in no order yet.
+        """That of many rows, as sums, of floats above all, depend on the order of rows: it could be seen in the tree.
 
-        Sums of floats depend on the order of rows, by so much that it could be seen in the tree. Views and samples of
-        rows in order are in order, too.
+        Views and samples of rows in order are in order, too.
         """
-        if not self._in_floats or self._chosen is not None:
+        if not self._is_ordered or self._chosen is not None:
             return None
         if "order" not in self._shared:
             self._shared["order"] = np.lexsort((self._weights, self._keys))
@@ -166,16 +166,31 @@ class NativeRows(NumpyRows):
         # Samples of all rows are asked for again and again.
         if size not in self._samples:
             sample = super().sampled(size)
-            if sample._chosen is not None and self._chosen is None and self._in_floats:
+            if sample._chosen is not None and self._chosen is None and self._is_ordered:
                 sample = sample._taken(np.lexsort((sample._weights, self._keys[sample._chosen])))
             # Rows that refer to themselves would be let go late.
             self._samples[size] = None if sample is self else sample
         kept = self._samples[size]
         return self if kept is None else kept
 
+    @cached_property
+    def _sum_of_weights(self) -> float:
+        # Sorted, as their sum may have a say in the last digits of precisions.
+        return float(np.sort(self._mass).sum() if self._is_ordered else self._mass.sum())
+
+    @property
+    def weight(self) -> float:
+        return self._sum_of_weights
+
     def with_precision(self) -> Schema:
         order = self._order
         return super().with_precision() if order is None else self._taken(order).with_precision()
+
+    def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
+        order = self._order
+        if order is not None:
+            return self._taken(order).grey_shares(hyperplanes, shape, low, high)
+        return super().grey_shares(hyperplanes, shape, low, high)
 
     @property
     def _has_gaps(self) -> NDArray[np.bool_] | None:
@@ -295,7 +310,7 @@ class NativeRows(NumpyRows):
         while found:
             place, log_reach, log_other = found.pop()
             seen = self._layout.row[place]
-            order = slice(None) if self._in_floats else np.argsort(seen)
+            order = slice(None) if self._is_ordered else np.argsort(seen)
             views.append((seen[order], log_reach[order], log_other[order]))
         return views
 

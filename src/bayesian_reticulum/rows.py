@@ -200,11 +200,6 @@ class Rows(Protocol):
         """Sum of the weights of the rows in view, each as far as it is in view."""
         ...
 
-    @property
-    def are_ordered(self) -> bool:
-        """Whether rows have an order of their own, so that what rounding decides is the same however they come."""
-        ...
-
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
         """One E step, and the derivatives that go with it."""
         ...
@@ -353,8 +348,9 @@ class NumpyRows:
         return float(self._mass.sum())
 
     @property
-    def are_ordered(self) -> bool:
-        return False
+    def _order(self) -> Integers | None:
+        """An order of the rows that depends on what they hold alone; None where they are taken as they come."""
+        return None
 
     def _read(self, start: int, stop: int) -> tuple[Floats, Floats, Floats | None]:
         """Design, statistics, and what gaps leave open, if there are any."""
@@ -735,6 +731,8 @@ class NumpyRows:
         centred = self._schema.filled(self._X, self._gaps)[0][1:].T
         # Weighted and with signs fixed, so that the basis is the same for repeated rows and in any order.
         weighted = np.sqrt(self._weights)[:, None] * centred
+        if self._order is not None:
+            weighted = weighted[self._order]
         if len(weighted) > 2 * weighted.shape[1]:
             squares, axes = np.linalg.eigh(weighted.T @ weighted)
             sizes, basis, least = np.sqrt(np.maximum(squares[::-1], 0.0)), axes.T[::-1].copy(), 1e-7

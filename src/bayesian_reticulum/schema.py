@@ -59,6 +59,14 @@ def _in_order(cells: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return cells[ranked], weights[ranked]
 
 
+def weights_by_code(codes: Integers, weights: Floats, n_codes: int) -> Floats:
+    """The weight of all rows of each code, to the last digit the same in any order of rows."""
+    if len(weights) and not (weights == weights[0]).all():
+        ranked = np.lexsort((weights, codes))
+        codes, weights = codes[ranked], weights[ranked]
+    return np.asarray(np.bincount(codes, weights, n_codes), dtype=np.float64)
+
+
 def _quantiles_in_order(cells: Floats, weights: Floats, probabilities: Any) -> Floats:
     """Quantiles of cells from the smallest to the largest."""
     cumulative = np.cumsum(weights)
@@ -118,7 +126,7 @@ class Category:
         """
         values, places = column
         is_there = places >= 0
-        size = np.bincount(places[is_there], weights[is_there], len(values))
+        size = weights_by_code(places[is_there], weights[is_there], len(values))
         fewest = max(_FEWEST_ROWS, float(np.sqrt(weights.sum()))) * (1 - 1e-9)
         frequent = np.flatnonzero(size >= fewest).tolist()
         # Rounding of sums must not order levels that weigh the same.
@@ -292,7 +300,8 @@ class Schema:
             else:
                 columns += [(feature, *column) for column in _category_units(*units, category.n_codes)]
             if feature in telling:
-                mean = float(weights @ ~is_there) / float(weights.sum())
+                gone, there = weights_by_code(is_there.astype(np.int64), weights, 2)
+                mean = float(gone / (gone + there))
                 columns.append((feature, MISSING, mean, np.sqrt(mean * (1 - mean)) or 1.0, 0.0, 1.0))
         source, code, center, scale, low, high = np.array(columns, dtype=np.float64).reshape(-1, 6).T
         return cls(names, center, scale, low, high, source.astype(np.int64), code.astype(np.int64), categories)
@@ -475,7 +484,7 @@ def identity_schema(n_features: int, n_cells: int | None = None) -> Schema:
 
 def _category_units(codes: Floats, weights: Floats, n_codes: int) -> list[tuple[int, float, float, float, float]]:
     """Code, center, scale and limits of the columns of a category."""
-    counts = np.bincount(codes.astype(np.int64), weights, max(n_codes, 1))
+    counts = weights_by_code(codes.astype(np.int64), weights, max(n_codes, 1))
     share = counts / max(float(counts.sum()), np.finfo(float).tiny)
     scale = float(np.sqrt((share * (1 - share)).sum()))
     if n_codes < 2 or scale == 0:

@@ -740,6 +740,7 @@ inline void ascend(const Table& table, const Table& informants, double rows_per_
     Asked asked(family, k);
     if (dirichlet) classes.emplace(dirichlet->data(), k);
     Leaves& leaves = classes ? static_cast<Leaves&>(*classes) : asked;
+    require(!in_floats || (table.has_codes() && informants.has_codes()), "only targets with codes are climbed for in floats");
     require(!sparse || table.lead() == table.width(), "only trees on all columns can be sparse");
     require(informants.width() == table.width() && informants.n_statistics() == k, "informants are of another kind");
     Ascent ascent(table, informants, rows_per_informant, leaves, children.data(), c, m, hyperplanes.data(), precisions.data(), statistics.data(),

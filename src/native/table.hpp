@@ -666,6 +666,7 @@ class Table {
                         static_cast<int64_t>(complete->size()) == splits * pairs,
                     "the information has another size");
         nb::gil_scoped_release release;
+        require(!in_floats || !statistics_, "only targets with codes are passed over in floats");
         const Sums sums = {log_normalizer.data(), statistics.data(), gradient.data(),
                            information ? observed->data() : nullptr, information ? complete->data() : nullptr};
         if (in_floats)
@@ -916,6 +917,7 @@ class Table {
     int lead() const { return width_ - static_cast<int>(tail_.size()); }
     const std::vector<double>& tail() const { return tail_; }
     int n_statistics() const { return k_; }
+    bool has_codes() const { return !statistics_; }
     int64_t n_rows() const { return n_; }
 
   private:
@@ -991,7 +993,7 @@ class Table {
             beliefs = {by.k, by.by_code, told(by.likelihood, coded * leaves, likelihood),
                        told(by.offset, coded * from.c, offset),
                        told(by.log_likelihood, coded * leaves, log_likelihood),
-                       told(by.parameters, leaves * by.k, parameters)};
+                       told(by.parameters, by.by_code ? 0 : leaves * by.k, parameters)};
         }
         Told(const Told&) = delete;
 
