@@ -51,12 +51,20 @@ def weighted_quantiles(values: Floats, weights: Floats, probabilities: Any) -> F
 
 
 def _in_order(cells: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Cells from the smallest to the largest, and their weights."""
-    if weights[:1].size and (weights == weights[0]).all():
+    """All different cells from the smallest to the largest, and the weight of each.
+
+    Sums of these are the same to the last digit in any order of rows, and for repeats of a row as for its weight.
+    """
+    if not len(cells):
+        return cells, weights
+    if (weights == weights[0]).all():
         # Ten times as fast.
-        return np.sort(cells), weights
-    ranked = np.lexsort((weights, cells))
-    return cells[ranked], weights[ranked]
+        cells = np.sort(cells)
+    else:
+        ranked = np.lexsort((weights, cells))
+        cells, weights = cells[ranked], weights[ranked]
+    first = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
+    return cells[first], np.add.reduceat(weights, first)
 
 
 def weights_by_code(codes: Integers, weights: Floats, n_codes: int) -> Floats:
@@ -497,7 +505,6 @@ def _category_units(codes: Floats, weights: Floats, n_codes: int) -> list[tuple[
 def _column_units(cells: Floats, weights: Floats, margin: float) -> tuple[float, float, float, float]:
     if not weights.any():
         return 0.0, 1.0, 0.0, 0.0
-    # In order, so that the order of rows cannot be seen in the last digits of a sum, either.
     cells, weights = _in_order(cells, weights)
     # In a short table half a percent is no row at all: there at least the outermost one is a tail.
     tail = float(np.clip(1.5 / weights.sum(), _TAIL, _LARGEST_TAIL))
