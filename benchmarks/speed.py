@@ -45,9 +45,11 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from bayesian_reticulum import DirichletCategorical, Reticulum, ReticulumClassifier, Schema, Tree, native
+from bayesian_reticulum import DirichletCategorical, Reticulum, ReticulumClassifier, Schema, Tree
+from bayesian_reticulum.compiled import instruction_set, is_available
 from bayesian_reticulum.datasets import make_cross, make_sphere
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.rows import rows_in_memory
+from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import single_leaf, split_leaf
 
 Floats = NDArray[np.float64]
@@ -506,7 +508,7 @@ def parts_of_a_pass(times: Mapping[str, float], d: int) -> list[Part]:
 
 def against_numpy(repeats: int) -> Iterator[Line]:
     """A small pass in compiled code and in NumPy."""
-    if not native.is_available():
+    if not is_available():
         _say("There is no compiled code, or it is switched off: it is not compared with NumPy.")
         return
     n, d = 5000, 2
@@ -685,7 +687,7 @@ def random_model(n_splits: int, X: Floats, rng: np.random.Generator) -> Reticulu
 def random_rows(n: int, d: int, rng: np.random.Generator) -> tuple[Floats, NumpyRows, Tree, Floats]:
     """Rows (n, d) of noise, as they are and behind their door, with a tree of 31 splits and its leaf statistics."""
     X = rng.standard_normal((n, d))
-    rows = native.rows_in_memory(X, rng.integers(2, size=n), FAMILY, np.ones(n), _schema(X[:10_000]))
+    rows = rows_in_memory(X, rng.integers(2, size=n), FAMILY, np.ones(n), _schema(X[:10_000]))
     tree = random_tree(31, d, rng)
     statistics = rng.gamma(2.0, n / 200, size=(1, tree.n_leaves, FAMILY.n_statistics))
     return X, rows, tree, statistics
@@ -798,7 +800,7 @@ def surroundings(threads: int) -> str:
     """A line on the machine and the versions, as far as times depend on them."""
     cores = os.cpu_count() or 1
     busy = f", of which {os.getloadavg()[0]:.1f} were asked for before the start" if hasattr(os, "getloadavg") else ""
-    code = f"compiled code for {native.instruction_set}" if native.is_available() else "no compiled code"
+    code = f"compiled code for {instruction_set}" if is_available() else "no compiled code"
     packages = ("numpy", "scikit-learn", "xgboost", "lightgbm", "catboost", "interpret-core", "neural-trees")
     versions = []
     for package in packages:

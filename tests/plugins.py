@@ -21,14 +21,19 @@ import pytest
 from hypothesis import strategies as st
 from scipy.special import betainc, digamma, gammaln
 
-from bayesian_reticulum import native
-from bayesian_reticulum.distributions import Mixture
-from bayesian_reticulum.families import DirichletCategorical, NormalLinear
-from bayesian_reticulum.rows import NumpyRows
-from bayesian_reticulum.schema import MISSING, NUMBER, Category, Schema
-from bayesian_reticulum.testing import Case
-from bayesian_reticulum.tree import Floats, Integers, Tree, single_leaf, split_leaf
-from bayesian_reticulum.uncertainty import Uncertainty
+from bayesian_reticulum import compiled
+from bayesian_reticulum.arrays import Floats, Integers
+from bayesian_reticulum.data.categories import Category
+from bayesian_reticulum.data.schema import Schema
+from bayesian_reticulum.data.units import MISSING, NUMBER
+from bayesian_reticulum.distributions.mixture import Mixture
+from bayesian_reticulum.distributions.uncertainty import Uncertainty
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.families.normal import NormalLinear
+from bayesian_reticulum.rows.native import NativeRows
+from bayesian_reticulum.rows.numpy import NumpyRows
+from bayesian_reticulum.testing.case import Case
+from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +149,11 @@ FAMILIES = {
     "slopes along a basis": _normal(3, n_slopes=2, basis=[[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]]),
 }
 
-needs_compiled = pytest.mark.skipif(not native.instruction_set, reason="the compiled core is not built here")
+needs_compiled = pytest.mark.skipif(not compiled.instruction_set, reason="the compiled core is not built here")
 
 BACKENDS = [
     pytest.param(NumpyRows, id="NumPy"),
-    pytest.param(native.NativeRows, id="compiled", marks=needs_compiled),
+    pytest.param(NativeRows, id="compiled", marks=needs_compiled),
 ]
 
 
@@ -203,7 +208,9 @@ def draw_table(rng: np.random.Generator, n: int, n_columns: int, kind: str) -> t
     if kind != "numbers":
         X[rng.uniform(size=X.shape) < rng.choice([0.05, 0.4])] = np.nan
         if rng.uniform() < 0.5:
-            schema = schema.with_precision(rng.normal(size=(20, 1)) + rng.normal(size=(20, len(sizes))), np.ones(20))
+            schema = schema.with_covariance_inverse(
+                rng.normal(size=(20, 1)) + rng.normal(size=(20, len(sizes))), np.ones(20)
+            )
     return X, schema
 
 

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from bayesian_reticulum.distributions import ClassDistribution, Mixture, StudentT
+from bayesian_reticulum.distributions.classes import ClassDistribution
+from bayesian_reticulum.distributions.mixture import Mixture
+from bayesian_reticulum.distributions.student import StudentT
 
 seeds = st.integers(0, 2**32 - 1)
 probabilities = st.one_of(

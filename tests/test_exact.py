@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesian_reticulum.exact import expected_log_likelihood, leaf_probabilities, log_marginal_likelihood
-from bayesian_reticulum.families import DirichletCategorical
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from plugins import FAMILIES
 
 few = settings(max_examples=25)

@@ -20,8 +20,10 @@ from bayesian_reticulum import (
     simplify,
 )
 from bayesian_reticulum.datasets import make_cross, make_sphere
-from bayesian_reticulum.explain import evidence_ledger, explain_rows, leaf_cards, node_cards
-from bayesian_reticulum.objective import evaluated
+from bayesian_reticulum.evidence.state import evaluate
+from bayesian_reticulum.explain.cards import leaf_cards, node_cards
+from bayesian_reticulum.explain.ledger import evidence_ledger
+from bayesian_reticulum.explain.rows import explain_rows
 from bayesian_reticulum.tree import collapse, kept_splits
 from plugins import GammaPoisson, mixed_frame
 
@@ -66,7 +68,7 @@ def test_the_bayes_factor_on_a_card_is_a_difference_of_log_evidence(make):
     tree, precisions = clf.model_.tree, clf.model_.precisions
     for card in node_cards(clf):
         kept = kept_splits(tree.shape, card.split)
-        without = evaluated(rows, collapse(tree, card.split), precisions[kept], tolerance=1e-9)
+        without = evaluate(rows, collapse(tree, card.split), precisions[kept], tolerance=1e-9)
         assert card.log_bayes_factor == pytest.approx(clf.log_evidence_ - without.log_evidence, abs=1e-3)
 
 

@@ -7,10 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesian_reticulum.distributions import ClassDistribution, Mixture, StudentT
-from bayesian_reticulum.families import DirichletCategorical, NormalLinear
-from bayesian_reticulum.testing import LAWS, Case, bounds_are_in_order, check_family, name_of
-from bayesian_reticulum.uncertainty import Uncertainty
+from bayesian_reticulum.distributions.classes import ClassDistribution
+from bayesian_reticulum.distributions.mixture import Mixture
+from bayesian_reticulum.distributions.student import StudentT
+from bayesian_reticulum.distributions.uncertainty import Uncertainty
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.families.normal import NormalLinear
+from bayesian_reticulum.testing.case import Case
+from bayesian_reticulum.testing.families import LAWS, check_family, name_of
+from bayesian_reticulum.testing.statistics_laws import bounds_are_in_order
 from plugins import FAMILIES, GammaPoisson, NegativeBinomial
 
 seeds = st.integers(0, 2**32 - 1)
@@ -34,19 +39,19 @@ def test_probabilities_are_shares_of_counts_with_pseudo_counts():
 def test_a_tuned_prior_has_the_highest_evidence_of_all_halvings_each_half_as_likely(seed, n_leaves, k, concentration):
     rng = np.random.default_rng(seed)
     statistics = rng.gamma(concentration, 20.0, size=(n_leaves, k))
-    tuned = DirichletCategorical((0.5,) * k, is_tuned=True).tuned(statistics)
+    tuned = DirichletCategorical((0.5,) * k, is_tuned=True).with_estimated_prior(statistics)
     values = {}
     for halving in range(7):
         rival = DirichletCategorical((0.5 / 2**halving,) * k, is_tuned=True)
         values[rival] = rival.log_evidence(statistics).sum() - halving * np.log(2)
     assert values[tuned] == pytest.approx(max(values.values()), abs=1e-5)
-    assert tuned.tuned(statistics) is tuned
+    assert tuned.with_estimated_prior(statistics) is tuned
 
 
 def test_a_prior_that_was_given_is_not_tuned():
     family = DirichletCategorical((0.5, 0.5, 0.5))
-    assert family.tuned(np.diag([50.0, 60.0, 70.0])) is family
-    assert replace(family, is_tuned=True).tuned(np.diag([50.0, 60.0, 70.0])).prior < family.prior
+    assert family.with_estimated_prior(np.diag([50.0, 60.0, 70.0])) is family
+    assert replace(family, is_tuned=True).with_estimated_prior(np.diag([50.0, 60.0, 70.0])).prior < family.prior
 
 
 def test_a_constant_leaf_is_the_textbook_posterior():

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from bayesian_reticulum.testing import check_family
+from bayesian_reticulum.testing.families import check_family
 from plugins import assert_prints_what_is_shown, code_blocks
 
 PAGE = "docs/families.md"

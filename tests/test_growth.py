@@ -5,26 +5,20 @@ import dataclasses
 import numpy as np
 import pytest
 
+from bayesian_reticulum.data.schema import Schema
 from bayesian_reticulum.datasets import make_cross, make_ripley
-from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.growth import (
-    GLOBAL,
-    MINIMAL_GAIN,
-    Policy,
-    Proposal,
-    Site,
-    _attempt,
-    _bent,
-    _exchanged,
-    _surroundings,
-    _tried_around,
-    iterate_growth,
-    leaf_names,
-)
+from bayesian_reticulum.evidence.state import ascend_tree, evaluate
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.gates import compute_gates
+from bayesian_reticulum.growth.loop import grow_tree
+from bayesian_reticulum.growth.policy import GLOBAL, MINIMAL_GAIN, Policy
+from bayesian_reticulum.growth.proposals.bend import bend_boundary
+from bayesian_reticulum.growth.proposals.exchange import exchange_levels
+from bayesian_reticulum.growth.proposals.proposal import Proposal
+from bayesian_reticulum.growth.sites import Site, leaf_places
+from bayesian_reticulum.growth.trial import adapt_surroundings, surroundings_of, try_site
 from bayesian_reticulum.history import History
-from bayesian_reticulum.objective import climbed, evaluated
-from bayesian_reticulum.rows import NumpyRows, gates
-from bayesian_reticulum.schema import Schema
+from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf, splits_below
 
 CLOSING = ("kept", "rejected")
@@ -35,13 +29,13 @@ def make_rows(X, y, weights=None):
     schema = Schema.from_columns(X, weights, tuple(f"x{j}" for j in range(X.shape[1])))
     family = DirichletCategorical((0.5,) * (int(y.max()) + 1), is_tuned=y.max() > 1)
     rows = NumpyRows(X, y, family, weights, schema)
-    return rows.narrowed(1000)[0] if X.shape[1] > len(X) else rows
+    return rows.rotated(1000)[0] if X.shape[1] > len(X) else rows
 
 
 def grow(X, y, seed=0, **policy):
     """Rows, events, final state and stopping reason."""
     rows = make_rows(X, y)
-    growth = iterate_growth(rows, Policy(**policy), np.random.default_rng(seed))
+    growth = grow_tree(rows, Policy(**policy), np.random.default_rng(seed))
     events = []
     while True:
         try:
@@ -165,7 +159,7 @@ def test_every_kept_attempt_raises_the_log_evidence_by_more_than_a_tenth_of_a_na
 def test_polishing_raises_the_penalised_bound_and_keeps_the_ids(grown):
     rows, events, state, _ = grown
     last = [event for event in events if event.phase in ("start", "tuned", *CLOSING)][-1]
-    before = evaluated(rows.believing(state.family), last.tree, state.precisions, tolerance=1e-11)
+    before = evaluate(rows.with_family(state.family), last.tree, state.precisions, tolerance=1e-11)
     # The ascent knows nothing of prices, which may rise a little on the way.
     assert state.log_evidence + state.prices.sum() >= before.log_evidence + before.prices.sum() - 1e-6
     assert state.log_evidence > last.log_evidence - MINIMAL_GAIN
@@ -174,7 +168,7 @@ def test_polishing_raises_the_penalised_bound_and_keeps_the_ids(grown):
 
 def test_the_final_state_is_what_evaluating_its_tree_gives(grown):
     rows, _, state, _ = grown
-    again = evaluated(rows.believing(state.family), state.tree, state.precisions, tolerance=1e-11)
+    again = evaluate(rows.with_family(state.family), state.tree, state.precisions, tolerance=1e-11)
     assert again.log_evidence == pytest.approx(state.log_evidence, abs=1e-6)
     np.testing.assert_allclose(again.statistics, state.statistics, atol=1e-4)
     np.testing.assert_allclose(again.prices, state.prices, atol=1e-5)
@@ -184,14 +178,14 @@ def test_the_prior_of_the_leaves_is_set_by_growth_where_there_are_more_than_two_
     rows, events, state, _ = grown
     is_tuned = "tuned" in [event.phase for event in events]
     assert is_tuned == (state.family.prior < rows.family.prior)
-    assert state.family.tuned(state.statistics) is state.family
+    assert state.family.with_estimated_prior(state.statistics) is state.family
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_prior_that_growth_ends_with_is_the_one_that_the_leaves_tell(seed):
     _, _, state, _ = grow(*three_classes(120, seed), seed=seed, patience=2)
     assert state.tree.n_splits
-    assert state.family.tuned(state.statistics) is state.family
+    assert state.family.with_estimated_prior(state.statistics) is state.family
 
 
 def test_the_prior_of_pure_leaves_of_many_classes_is_small():
@@ -235,7 +229,7 @@ def test_growth_that_finds_no_more_stops_by_patience():
 def test_gains_that_are_small_for_so_many_rows_are_kept_but_are_no_progress():
     X, y, _ = make_ripley(250, random_state=0)
     rows = make_rows(X, y, weights=np.full(len(X), 1000.0))
-    events = list(iterate_growth(rows, Policy(patience=3), np.random.default_rng(0)))
+    events = list(grow_tree(rows, Policy(patience=3), np.random.default_rng(0)))
     closing = [event for event in events if event.phase in CLOSING]
     reached = [events[0].log_evidence, *(event.log_evidence for event in closing)]
     progress = np.diff(reached) > 2e-4 * rows.weight
@@ -322,16 +316,16 @@ def test_crossing_splits_with_their_levels_exchanged_make_the_same_fields():
     design = np.vstack([np.ones(50), rng.normal(size=(2, 50))])
     first, second = np.array([0.3, 0.6, 0.8]), np.array([-0.1, 0.8, -0.6])
     tree = split_leaf(split_leaf(split_leaf(single_leaf(2), 0, first), 0, second), 2, -second)
-    [exchanged] = _exchanged(tree, 0)
+    [exchanged] = exchange_levels(tree, 0)
     np.testing.assert_allclose(exchanged, [second, first, first], atol=1e-12)
     other = Tree(exchanged, tree.shape, tree.ids)
-    one, two = (np.exp(gates(t.hyperplanes[None], t.shape, design).log_membership[0]) for t in (tree, other))
+    one, two = (np.exp(compute_gates(t.hyperplanes[None], t.shape, design).log_membership[0]) for t in (tree, other))
     np.testing.assert_allclose(np.sort(one, axis=0), np.sort(two, axis=0), atol=1e-12)
 
 
 def test_a_split_with_a_leaf_below_it_has_no_levels_to_exchange():
     tree = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 1.0, 0.0]), 0, [0.0, 0.0, 1.0])
-    assert [len(_exchanged(tree, split)) for split in range(2)] == [0, 0]
+    assert [len(exchange_levels(tree, split)) for split in range(2)] == [0, 0]
 
 
 @pytest.mark.parametrize("split", range(3))
@@ -340,20 +334,20 @@ def test_a_split_without_a_direction_is_not_exchanged(split):
     tree = split_leaf(split_leaf(split_leaf(single_leaf(2), 0, first), 0, second), 2, second)
     hyperplanes = tree.hyperplanes.copy()
     hyperplanes[split] = 0.0
-    assert _exchanged(Tree(hyperplanes, tree.shape, tree.ids), 0).shape == (0, 3, 3)
+    assert exchange_levels(Tree(hyperplanes, tree.shape, tree.ids), 0).shape == (0, 3, 3)
 
 
 def test_a_split_without_a_direction_is_not_bent():
     rows = make_rows(*make_ripley(50, random_state=0)[:2])
-    state = evaluated(rows, split_leaf(single_leaf(2), 0, [0.0, 0.0, 0.0]), np.ones(1))
-    assert _bent(rows, Site((0, 1), state, 1, np.empty((0, 3, 3))), 1) is None
+    state = evaluate(rows, split_leaf(single_leaf(2), 0, [0.0, 0.0, 0.0]), np.ones(1))
+    assert bend_boundary(rows, Site((0, 1), state, 1, np.empty((0, 3, 3))), 1) is None
 
 
 def test_a_leaf_that_no_row_reaches_is_not_split():
     rows = make_rows(*make_ripley(50, random_state=0)[:2])
-    state = evaluated(rows, split_leaf(single_leaf(2), 0, [1e4, 1.0, 0.0]), np.ones(1))
+    state = evaluate(rows, split_leaf(single_leaf(2), 0, [1e4, 1.0, 0.0]), np.ones(1))
     site = Site((0, 1), state, 1, np.empty((0, 3, 3)))
-    assert _attempt(rows, state, site, Policy(), np.random.default_rng(0), 1) == (None, (), [])
+    assert try_site(rows, state, site, Policy(), np.random.default_rng(0), 1) == (None, (), [])
 
 
 def test_seeds_agree_on_the_order_of_crossing_splits():
@@ -377,47 +371,49 @@ def seven_splits():
     ):
         tree = split_leaf(tree, leaf if leaf < tree.n_leaves else tree.n_leaves - 1, hyperplane)
     assert tree.n_splits == 7
-    start = evaluated(rows, tree, np.full(7, 0.1))
-    return rows, climbed(rows, tree, start.precisions, start.statistics, GLOBAL)
+    start = evaluate(rows, tree, np.full(7, 0.1))
+    return rows, ascend_tree(rows, tree, start.precisions, start.statistics, GLOBAL)
 
 
 def test_a_change_that_is_none_gains_nothing_around_it_but_by_fitting(seven_splits):
     rows, state = seven_splits
-    for leaf, name in enumerate(leaf_names(state.tree)):
-        around = _surroundings(rows, state, Site(name, state, leaf, np.empty((0, 3, 3))))
+    for leaf, name in enumerate(leaf_places(state.tree)):
+        around = surroundings_of(rows, state, Site(name, state, leaf, np.empty((0, 3, 3))))
         as_it_is = Proposal(state.tree, state.tree, state.precisions, state.statistics, -np.inf, 7)
-        gain, adapted = _tried_around(around, as_it_is)
+        gain, adapted = adapt_surroundings(around, as_it_is)
         if around is None:
             assert (gain, adapted) == (np.inf, as_it_is)
             continue
         assert gain > -1e-2
         # What is gained with the rest of the tree held, all of the tree gains, at least.
-        whole = evaluated(rows, adapted.tree, adapted.precisions, tolerance=1e-9)
+        whole = evaluate(rows, adapted.tree, adapted.precisions, tolerance=1e-9)
         assert whole.log_evidence >= state.log_evidence + gain - 0.1
 
 
 def test_surroundings_are_a_branch_with_few_splits_but_never_the_whole_tree(seven_splits):
     rows, state = seven_splits
     tree = state.tree
-    for leaf, name in enumerate(leaf_names(tree)):
-        around = _surroundings(rows, state, Site(name, state, leaf, np.empty((0, 3, 3))))
+    for leaf, name in enumerate(leaf_places(tree)):
+        around = surroundings_of(rows, state, Site(name, state, leaf, np.empty((0, 3, 3))))
         assert around is not None
         split = int(np.flatnonzero(tree.ids == around.split_id)[0])
         assert split in tree.children[0]
         assert tree.shape.sides[split, leaf]
-    small = evaluated(rows, split_leaf(single_leaf(2), 0, [0.0, 2.0, 0.5]), np.full(1, 0.1))
-    assert _surroundings(rows, small, Site((0, 0), small, 0, np.empty((0, 3, 3)))) is None
+    small = evaluate(rows, split_leaf(single_leaf(2), 0, [0.0, 2.0, 0.5]), np.full(1, 0.1))
+    assert surroundings_of(rows, small, Site((0, 0), small, 0, np.empty((0, 3, 3)))) is None
 
 
 def test_only_the_branch_around_a_change_adapts_to_it(seven_splits):
     rows, state = seven_splits
     tree = state.tree
-    around = _surroundings(rows, state, Site(leaf_names(tree)[0], state, 0, np.empty((0, 3, 3))))
+    around = surroundings_of(rows, state, Site(leaf_places(tree)[0], state, 0, np.empty((0, 3, 3))))
     split = int(np.flatnonzero(tree.ids == around.split_id)[0])
     hyperplanes = tree.hyperplanes.copy()
     hyperplanes[split] *= 0.5
     changed = Tree(hyperplanes, tree.shape, tree.ids)
-    gain, adapted = _tried_around(around, Proposal(changed, changed, state.precisions, state.statistics, -np.inf, 7))
+    gain, adapted = adapt_surroundings(
+        around, Proposal(changed, changed, state.precisions, state.statistics, -np.inf, 7)
+    )
     assert gain > -0.1
     moved = (adapted.tree.hyperplanes != hyperplanes).any(axis=1)
     assert np.flatnonzero(moved).tolist() == splits_below(tree, split)

@@ -12,17 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from bayesian_reticulum import ReticulumClassifier, native
+from bayesian_reticulum import ReticulumClassifier, compiled
+from bayesian_reticulum.data.schema import Schema, identity_schema
+from bayesian_reticulum.data.units import NUMBER
 from bayesian_reticulum.datasets import make_cross
-from bayesian_reticulum.families import DirichletCategorical, Family
-from bayesian_reticulum.native import NativeRows
-from bayesian_reticulum.objective import Effort, ascend, settle
-from bayesian_reticulum.rows import NumpyRows, gates, softening
-from bayesian_reticulum.schema import NUMBER, Schema, identity_schema
+from bayesian_reticulum.evidence.ascent import ascend, converge_responsibilities
+from bayesian_reticulum.evidence.stack import Effort
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.families.protocol import Family
+from bayesian_reticulum.gates import compute_gates, gap_softening
+from bayesian_reticulum.rows import native
+from bayesian_reticulum.rows.native import NativeRows
+from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Shape, Tree, single_leaf, split_leaf
 from plugins import FAMILIES, TABLES, draw_table, needs_compiled, trees
 
-if native.instruction_set:
+if compiled.instruction_set:
     from bayesian_reticulum import _native as native_module
 
 few = settings(max_examples=25)
@@ -174,7 +179,7 @@ def test_the_compiled_core_is_there_where_it_is_expected_and_nowhere_else():
     expected = os.environ.get("RETICULUM_EXPECT_NATIVE")
     if not expected:
         pytest.skip("RETICULUM_EXPECT_NATIVE says neither 0 nor 1")
-    assert bool(native.instruction_set) == (expected != "0"), f"instruction set: {native.instruction_set or 'none'}"
+    assert bool(compiled.instruction_set) == (expected != "0"), f"instruction set: {compiled.instruction_set or 'none'}"
 
 
 @needs_compiled
@@ -393,7 +398,7 @@ def test_ascents_in_floats_rise_to_what_doubles_confirm(name, rounds, monkeypatc
     effort = Effort(tolerance=1e-3, rounds=rounds, max_passes=100)
     found = ascend(in_floats, problem.shape, *start, effort=effort)
     before, after = (
-        settle(in_doubles, problem.shape, *at, tolerance=1e-3, max_passes=1)
+        converge_responsibilities(in_doubles, problem.shape, *at, tolerance=1e-3, max_passes=1)
         for at in (start, (found.hyperplanes, found.precisions, found.statistics))
     )
     assert (after.log_evidence > before.log_evidence + 1).all()
@@ -422,7 +427,10 @@ def test_what_floats_cannot_hold_is_unlikely_but_not_impossible(monkeypatch):
         start = tree.hyperplanes[None], np.ones((1, 1)), np.array([[[40.0, 0.0], [0.0, 40.0]]])
         in_floats, in_doubles = (rows(*table) for rows in (NativeRows, NumpyRows))
         assert in_floats._in_floats
-        one, other = (settle(rows, tree.shape, *start, tolerance=1e-3, exact=False) for rows in (in_floats, in_doubles))
+        one, other = (
+            converge_responsibilities(rows, tree.shape, *start, tolerance=1e-3, exact=False)
+            for rows in (in_floats, in_doubles)
+        )
         np.testing.assert_allclose(one.log_evidence, other.log_evidence, rtol=1e-6, atol=1e-3)
         worth.append(one.log_evidence[0])
     assert np.isfinite(worth).all()
@@ -453,7 +461,8 @@ def test_ascents_end_at_the_same_height(case, fixed, sparse):
         start[:, 1, -1] = 0.0
     if fixed:
         stacks = [
-            settle(rows(*table), tree.shape, start, np.ones((2, 2)), tolerance=1e-9, sparse=sparse) for rows in BOTH
+            converge_responsibilities(rows(*table), tree.shape, start, np.ones((2, 2)), tolerance=1e-9, sparse=sparse)
+            for rows in BOTH
         ]
     else:
         effort = Effort(tolerance=1e-7, rounds=4, max_passes=300, sparse=sparse)
@@ -508,10 +517,10 @@ def test_predictions_are_means_by_membership(problem, q, threads):
     tree = Tree(problem.hyperplanes[0], problem.shape, np.arange(problem.shape.n_splits))
     gaps = schema.gaps(X)
     design, left_open = schema.filled(X, gaps)
-    soft = softening(gaps, problem.hyperplanes[:1], left_open)
-    expected = np.exp(gates(problem.hyperplanes[:1], problem.shape, design, soft).log_membership[0]).T
+    soft = gap_softening(gaps, problem.hyperplanes[:1], left_open)
+    expected = np.exp(compute_gates(problem.hyperplanes[:1], problem.shape, design, soft).log_membership[0]).T
     values = np.random.default_rng(0).normal(size=(problem.shape.n_leaves, q)) if q else None
-    out = native.mixed(schema, tree, values, X, threads)
+    out = compiled.mix_leaves(schema, tree, values, X, threads)
     np.testing.assert_allclose(out, expected if values is None else expected @ values, atol=10 * problem.precision)
 
 
@@ -610,9 +619,9 @@ def test_children_that_form_no_tree_are_refused(children):
 
 def test_the_environment_switches_compiled_code_off(monkeypatch):
     monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", "0")
-    assert not native.is_available()
+    assert not compiled.is_available()
     monkeypatch.delenv("BAYESIAN_RETICULUM_NATIVE")
-    assert native.is_available() == bool(native.instruction_set)
+    assert compiled.is_available() == bool(compiled.instruction_set)
 
 
 @needs_compiled
@@ -629,10 +638,10 @@ def test_the_same_tree_grows_on_either_rows(monkeypatch):
 @pytest.mark.parametrize("level", ["baseline", "v3", "v4"])
 def test_every_instruction_set_grows_the_same_tree(level):
     code = (
-        "from bayesian_reticulum import ReticulumClassifier, native\n"
+        "from bayesian_reticulum import ReticulumClassifier, compiled\n"
         "from bayesian_reticulum.datasets import make_cross\n"
         "X, y, _ = make_cross(300, random_state=0)\n"
-        "print(native.instruction_set, ReticulumClassifier(random_state=0, patience=2).fit(X, y).log_evidence_)\n"
+        "print(compiled.instruction_set, ReticulumClassifier(random_state=0, patience=2).fit(X, y).log_evidence_)\n"
     )
     environment = os.environ | {"BAYESIAN_RETICULUM_INSTRUCTIONS": level}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

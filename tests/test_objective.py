@@ -8,27 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import xlogy
 
+from bayesian_reticulum.data.schema import identity_schema
+from bayesian_reticulum.evidence.ascent import _Ascent, ascend, converge_responsibilities
+from bayesian_reticulum.evidence.bayes_factors import collapse_splits, log_bayes_factors
+from bayesian_reticulum.evidence.bound import bound, free_energy
+from bayesian_reticulum.evidence.newton import newton_inverses
+from bayesian_reticulum.evidence.precisions import update_precisions
+from bayesian_reticulum.evidence.prices import penalty, prices, prior_diagonal
+from bayesian_reticulum.evidence.quasi_newton import QuasiNewton
+from bayesian_reticulum.evidence.stack import Effort
+from bayesian_reticulum.evidence.state import ascend_and_evaluate, evaluate
 from bayesian_reticulum.exact import expected_log_likelihood, log_marginal_likelihood
-from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.objective import (
-    Effort,
-    _Ascent,
-    ascend,
-    bound,
-    collapsed,
-    evaluated,
-    fitted,
-    free_energy,
-    log_bayes_factors,
-    penalty,
-    prices,
-    prior_diagonal,
-    settle,
-    tuned_precisions,
-)
-from bayesian_reticulum.optimizers import QuasiNewton, newton_inverses
-from bayesian_reticulum.rows import NumpyRows, gates
-from bayesian_reticulum.schema import identity_schema
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.gates import compute_gates
+from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Tree, collapse, single_leaf, split_leaf, with_canonical_signs
 from plugins import BACKENDS, trees
 
@@ -47,7 +40,7 @@ def make_rows(rng, n, d, k, *, weights=None, prior=0.5):
 def parts(rows, tree):
     """Memberships (n, leaves), row statistics (n, k) and weights (n,) of rows in standard units."""
     design = np.column_stack([np.ones(len(rows._X)), rows._X]).T
-    membership = np.exp(gates(tree.hyperplanes[None], tree.shape, design).log_membership[0]).T
+    membership = np.exp(compute_gates(tree.hyperplanes[None], tree.shape, design).log_membership[0]).T
     return membership, rows.family.row_statistics(None, rows._targets), rows._weights
 
 
@@ -95,7 +88,9 @@ def test_bounds_are_in_order_of_the_exact_values(tree, seed, k, prior):
     rows = make_rows(rng, n, tree.n_features, k, prior=prior)
     membership, T, _ = parts(rows, tree)
     paper = float(rows.family.log_evidence(membership.T @ T).sum())
-    stack = settle(rows, tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9)
+    stack = converge_responsibilities(
+        rows, tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9
+    )
     best = bound(rows.family, stack.statistics, rows.pass_(tree.hyperplanes[None], tree.shape, stack.statistics))[0]
     exact = log_marginal_likelihood(membership, T, rows.family)
     assert paper <= best + 1e-9
@@ -124,7 +119,9 @@ def test_an_e_step_never_lowers_the_bound(tree, seed, n, k):
 def test_settling_finds_what_many_plain_e_steps_find(tree, seed, n, k):
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, n, tree.n_features, k)
-    stack = settle(rows, tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9)
+    stack = converge_responsibilities(
+        rows, tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9
+    )
     found = bound(rows.family, stack.statistics, rows.pass_(tree.hyperplanes[None], tree.shape, stack.statistics))[0]
     S = rows.prior_statistics(tree.hyperplanes[None], tree.shape)
     for _ in range(300):
@@ -250,8 +247,8 @@ def test_a_tail_counts_as_a_diagonal_matrix(seed, width, n_tail):
     short[:width, :width], short[-1, -1] = whole[:width, :width], along
     precisions, w = rng.uniform(1e-2, 2, size=1), rng.normal(size=(1, width + n_tail))
     np.testing.assert_allclose(prices(short[None], precisions, tail), prices(whole[None], precisions))
-    tuned = tuned_precisions(w, precisions, short[None], tail)
-    np.testing.assert_allclose(tuned, tuned_precisions(w, precisions, whole[None]))
+    tuned = update_precisions(w, precisions, short[None], tail)
+    np.testing.assert_allclose(tuned, update_precisions(w, precisions, whole[None]))
 
 
 def test_a_price_counts_negative_curvature_as_none():
@@ -273,7 +270,7 @@ def test_a_tuned_precision_is_determined_slopes_over_their_squared_length(seed, 
     H, w, precision = factor @ factor.T, rng.normal(size=width), float(rng.uniform(1e-2, 2))
     uncertain = np.diag(np.linalg.inv(H + np.diag(prior_diagonal(np.array(precision), width))))[1:].sum()
     expected = (width - 1 - precision * uncertain + 0.02) / (w[1:] @ w[1:] + 0.02)
-    found = tuned_precisions(w[None, None], np.array([[precision]]), H[None, None])[0, 0]
+    found = update_precisions(w[None, None], np.array([[precision]]), H[None, None])[0, 0]
     assert found == pytest.approx(np.clip(expected, 1e-6, 1e3), rel=1e-6)
 
 
@@ -283,7 +280,7 @@ def test_log_evidence_is_the_bound_less_penalties_and_prices(tree, seed, n, k):
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, n, tree.n_features, k, weights=rng.uniform(0.2, 3, size=n))
     precisions = rng.uniform(0.01, 1, size=tree.n_splits)
-    state = evaluated(rows, tree, precisions, tolerance=1e-9)
+    state = evaluate(rows, tree, precisions, tolerance=1e-9)
     membership, T, weights = parts(rows, tree)
     joint = membership * np.exp(T @ rows.family.expected_parameters(state.statistics).T)
     r = joint / joint.sum(axis=1, keepdims=True)
@@ -304,8 +301,8 @@ def test_a_tree_with_no_split_is_an_ordinary_model(seed, n, d, k):
     rows = make_rows(rng, n, d, k, weights=weights)
     counts = np.bincount(rows._targets, weights, minlength=k)
     for state in (
-        evaluated(rows, single_leaf(d), np.empty(0)),
-        fitted(rows, single_leaf(d), np.empty(0), counts[None] / 2, Effort()),
+        evaluate(rows, single_leaf(d), np.empty(0)),
+        ascend_and_evaluate(rows, single_leaf(d), np.empty(0), counts[None] / 2, Effort()),
     ):
         assert state.tree.n_splits == 0
         assert state.prices.shape == (0,)
@@ -320,12 +317,12 @@ def test_a_log_bayes_factor_is_what_collapsing_the_split_loses(tree, seed, n):
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, n, tree.n_features, 2)
     precisions = rng.uniform(0.01, 1, size=tree.n_splits)
-    state = evaluated(rows, tree, precisions, tolerance=1e-9)
+    state = evaluate(rows, tree, precisions, tolerance=1e-9)
     factors = log_bayes_factors(rows, state)
     for split in range(tree.n_splits):
         smaller = collapse(tree, split)
         kept = np.isin(tree.ids, smaller.ids)
-        without = collapsed(rows, state, [split], tolerance=1e-9)
+        without = collapse_splits(rows, state, [split], tolerance=1e-9)
         assert factors[split] == pytest.approx(state.log_evidence - without.log_evidence, abs=1e-9)
         np.testing.assert_array_equal(without.tree.hyperplanes, smaller.hyperplanes)
         # Its leaves hold what those that became one held together, and have learned from there.
@@ -346,7 +343,7 @@ def test_a_split_and_its_mirror_image_have_the_same_log_evidence(tree, seed):
     rows = make_rows(rng, 40, tree.n_features, 2)
     precisions = rng.uniform(0.01, 1, size=tree.n_splits)
     canonical, old_leaf = with_canonical_signs(tree)
-    one, other = (evaluated(rows, either, precisions, tolerance=1e-9) for either in (tree, canonical))
+    one, other = (evaluate(rows, either, precisions, tolerance=1e-9) for either in (tree, canonical))
     assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-6)
     np.testing.assert_allclose(parts(rows, canonical)[0], parts(rows, tree)[0][:, old_leaf], atol=1e-12)
 
@@ -493,7 +490,7 @@ def test_newton_uses_the_complete_information_where_the_observed_is_indefinite(s
 def test_states_cannot_be_written():
     rng = np.random.default_rng(0)
     rows = make_rows(rng, 30, 2, 2)
-    state = evaluated(rows, Tree(np.ones((1, 3)), split_leaf(single_leaf(2), 0, np.ones(3)).shape, [0]), np.ones(1))
+    state = evaluate(rows, Tree(np.ones((1, 3)), split_leaf(single_leaf(2), 0, np.ones(3)).shape, [0]), np.ones(1))
     for array in (state.precisions, state.statistics, state.prices):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0

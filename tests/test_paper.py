@@ -7,13 +7,21 @@ from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
 from bayesian_reticulum import PaperReticulumClassifier
+from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.datasets import make_cross, make_ripley, make_sphere
 from bayesian_reticulum.exact import expected_log_likelihood
-from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.optimizers import Adam
-from bayesian_reticulum.paper import Construction, ascended, choose_leaf, construct, initial_hyperplane, pruned
-from bayesian_reticulum.rows import NumpyRows, _below, gates
-from bayesian_reticulum.schema import identity_schema
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.gates import compute_gates, sum_below
+from bayesian_reticulum.paper.adam import Adam
+from bayesian_reticulum.paper.construction import (
+    Construction,
+    ascend_by_adam,
+    choose_leaf,
+    construct,
+    initial_hyperplane,
+    prune_by_factor,
+)
+from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import collapse, single_leaf, split_leaf
 from plugins import trees
 
@@ -58,9 +66,9 @@ def test_the_gradient_by_backpropagation_equals_differences_and_the_general_code
 
     # The general code: sums of (membership times value) over the leaves left of and below each split.
     [(_, design, T, _)] = rows._blocks(1)
-    _, gate, log_membership = gates(hyperplanes[None], tree.shape, design)
+    _, gate, log_membership = compute_gates(hyperplanes[None], tree.shape, design)
     value = rows.family.expected_parameters(statistics) @ T.T
-    left, below = _below(tree.shape, np.exp(log_membership) * value)
+    left, below = sum_below(tree.shape, np.exp(log_membership) * value)
     general = (left - below * gate) * rows._weights @ design.T
     np.testing.assert_allclose(gradient, general, atol=1e-9 * size)
 
@@ -88,7 +96,7 @@ def test_the_bound_stays_below_the_expected_log_likelihood(tree, seed):
     rng = np.random.default_rng(seed)
     rows = table(rng, tree.n_features, n=6, prior=(1.3, 0.6))
     [(_, design, T, _)] = rows._blocks(1)
-    membership = np.exp(gates(tree.hyperplanes[None], tree.shape, design).log_membership[0]).T
+    membership = np.exp(compute_gates(tree.hyperplanes[None], tree.shape, design).log_membership[0]).T
     unweighted = NumpyRows(rows._X, rows._targets, rows.family, np.ones(6), rows._schema)
     exact = expected_log_likelihood(membership, T, rows.family)
     assert bound(unweighted, tree.hyperplanes, tree.shape) <= exact + 1e-9
@@ -165,7 +173,7 @@ def test_an_ascent_climbs_the_bound(parametrization):
     rows = NumpyRows(X, y, DirichletCategorical((1.0, 1.0)), np.ones(200), identity_schema(2))
     tree = split_leaf(single_leaf(2), 0, [0.1, 1.0, 1.0])
     chosen = Construction(**{**vars(SETTINGS), "parametrization": parametrization})
-    after = ascended(rows, tree.hyperplanes, tree.shape, chosen, 60)
+    after = ascend_by_adam(rows, tree.hyperplanes, tree.shape, chosen, 60)
     assert bound(rows, after, tree.shape) > bound(rows, tree.hyperplanes, tree.shape) + 20
 
 
@@ -194,7 +202,7 @@ def test_pruning_leaves_only_splits_that_pay_and_removes_no_other(tree, seed, fa
                 break
         else:
             break
-    result, left = pruned(family, tree, statistics, factor)
+    result, left = prune_by_factor(family, tree, statistics, factor)
     assert result.ids.tolist() == expected.ids.tolist()
     np.testing.assert_array_equal(result.children, expected.children)
     np.testing.assert_allclose(left, sums)
@@ -204,7 +212,7 @@ def test_pruning_leaves_only_splits_that_pay_and_removes_no_other(tree, seed, fa
 def test_empty_leaves_are_pruned():
     tree = split_leaf(single_leaf(1), 0, [0.0, 1.0])
     family = DirichletCategorical((1.0, 1.0))
-    result, statistics = pruned(family, tree, np.array([[5.0, 2.0], [0.0, 0.0]]), 1.0)
+    result, statistics = prune_by_factor(family, tree, np.array([[5.0, 2.0], [0.0, 0.0]]), 1.0)
     assert result.n_splits == 0
     np.testing.assert_array_equal(statistics, [[5.0, 2.0]])
 

@@ -15,8 +15,8 @@ from PIL import Image
 from sklearn.linear_model import LogisticRegression
 
 from bayesian_reticulum import GrowthEvent, History, PaperReticulumClassifier, ReticulumClassifier
+from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.datasets import make_cross, make_ripley
-from bayesian_reticulum.schema import identity_schema
 from bayesian_reticulum.tree import collapse, single_leaf, split_leaf
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks" / "paper"

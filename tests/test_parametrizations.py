@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bayesian_reticulum.parametrizations import PARAMETRIZATIONS, Polar
+from bayesian_reticulum.paper.parametrizations import PARAMETRIZATIONS, Polar
 
 DIMENSIONS = (1, 2, 3, 30)
 every = pytest.mark.parametrize("name", PARAMETRIZATIONS)

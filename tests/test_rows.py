@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from scipy.special import expit, log_expit, logsumexp
 
 from bayesian_reticulum import rows as rows_module
-from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.objective import bound, parted
-from bayesian_reticulum.rows import gates, softening
-from bayesian_reticulum.schema import MISSING, NUMBER, Schema, identity_schema
+from bayesian_reticulum.data.schema import Schema, identity_schema
+from bayesian_reticulum.data.units import MISSING, NUMBER
+from bayesian_reticulum.evidence.bound import bound
+from bayesian_reticulum.evidence.prices import split_tail
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.gates import compute_gates, gap_softening
 from bayesian_reticulum.tree import Shape, Tree, graft, single_leaf, split_leaf
 from plugins import BACKENDS, TABLES, draw_table, trees
 
@@ -95,9 +97,9 @@ def naive_filled(problem):
         for row in problem.X
     ]
     design, left_open = np.array(rows), np.isnan(problem.X).astype(float)
-    if schema.precision is None:
+    if schema.covariance_inverse is None:
         return design, left_open
-    covariance = np.linalg.inv(schema.precision)
+    covariance = np.linalg.inv(schema.covariance_inverse)
     for row, gaps in enumerate(np.isnan(problem.X)):
         is_known = ~gaps[schema.source] & (schema.code != MISSING)
         known, own = np.flatnonzero(is_known), np.flatnonzero(gaps[schema.source] & (schema.code != MISSING))
@@ -176,8 +178,8 @@ def assert_same_pass(one, other, rtol=1e-10):
 def softened_gates(problem, hyperplanes):
     gaps = problem.schema.gaps(problem.X)
     design, left_open = problem.schema.filled(problem.X, gaps)
-    soft = softening(gaps, hyperplanes, left_open)
-    return gates(hyperplanes, problem.shape, design, soft)
+    soft = gap_softening(gaps, hyperplanes, left_open)
+    return compute_gates(hyperplanes, problem.shape, design, soft)
 
 
 @given(problem=problems())
@@ -336,7 +338,7 @@ def test_the_information_of_a_wide_table_is_a_matrix_for_its_leading_columns_and
     at = rows.pass_(problem.hyperplanes, problem.shape, problem.statistics, information=True)
     lead = problem.hyperplanes.shape[-1] - n_tail
     for name in ("observed", "complete"):
-        block, along_tail = parted(getattr(at, name), tail)
+        block, along_tail = split_tail(getattr(at, name), tail)
         np.testing.assert_allclose(block, getattr(whole, name)[..., :lead, :lead], atol=1e-9)
         if not np.isnan(problem.X).any():
             # What an offset tells is the same sum.
@@ -391,16 +393,16 @@ def test_views_of_rows_that_believe_another_prior_are_those_of_rows_that_did_fro
     tree, S = (problem.hyperplanes[0], problem.shape), problem.statistics[0]
     leaf = data.draw(st.integers(0, problem.shape.n_splits))
     other = DirichletCategorical((0.1,) * problem.family.n_statistics)
-    fresh = problem.rows.believing(other)
+    fresh = problem.rows.with_family(other)
     at = fresh.pass_(problem.hyperplanes, problem.shape, problem.statistics, information=True)
     problem.pass_()
-    late = problem.rows.believing(other)
+    late = problem.rows.with_family(other)
     again = late.pass_(problem.hyperplanes, problem.shape, problem.statistics, information=True)
     for name in ("log_normalizer", "statistics", "gradient", "observed", "complete"):
         np.testing.assert_array_equal(getattr(at, name), getattr(again, name), err_msg=name)
     seen = problem.rows.within(*tree, S, leaf)
     seen.moments(S[leaf])
-    of_view = seen.believing(other)
+    of_view = seen.with_family(other)
     assert of_view.n_rows == seen.n_rows
     assert of_view.weight == seen.weight
     for one, two in zip(of_view.moments(S[leaf]), seen.moments(S[leaf]), strict=True):
@@ -526,7 +528,7 @@ def test_narrowed_rows_give_the_same_pass_for_hyperplanes_in_their_span(rows_cla
     targets, weights = rng.integers(3, size=n), rng.uniform(0.5, 2, size=n)
     schema = Schema.from_columns(X, weights, tuple(f"x{j}" for j in range(n + extra)))
     wide = rows_class(X, targets, family, weights, schema)
-    narrow, basis = wide.narrowed(1000)
+    narrow, basis = wide.rotated(1000)
     assert narrow.n_features == basis.shape[1] <= n
     np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-10)
     shape = split_leaf(split_leaf(single_leaf(1), 0, [0.0, 1.0]), 1, [0.0, 1.0]).shape
@@ -546,8 +548,8 @@ def test_narrowed_columns_do_not_depend_on_the_order_or_repetition_of_rows(rows_
     X, times = rng.normal(size=(n, 40)), rng.integers(1, 4, size=n)
     family, targets, schema = DirichletCategorical((0.5, 0.5)), rng.integers(2, size=n), identity_schema(40)
     repeats = rng.permutation(np.repeat(np.arange(n), times))
-    weighted, basis = rows_class(X, targets, family, times.astype(float), schema).narrowed(1000)
-    repeated, same = rows_class(X[repeats], targets[repeats], family, np.ones(len(repeats)), schema).narrowed(1000)
+    weighted, basis = rows_class(X, targets, family, times.astype(float), schema).rotated(1000)
+    repeated, same = rows_class(X[repeats], targets[repeats], family, np.ones(len(repeats)), schema).rotated(1000)
     np.testing.assert_allclose(same, basis, atol=1e-8)
     np.testing.assert_allclose(repeated.moments(np.zeros(2))[0], weighted.moments(np.zeros(2))[0], atol=1e-8)
 

@@ -12,14 +12,20 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor, estimators, growth, native, objective
+from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor
+from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.datasets import make_cross, make_sphere
-from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.growth import Policy, _apart, _next_site
-from bayesian_reticulum.native import NativeRows, rows_in_memory
-from bayesian_reticulum.objective import Effort, ascend, collapsed, evaluated, least_gains, log_bayes_factors
-from bayesian_reticulum.rows import NumpyRows
-from bayesian_reticulum.schema import identity_schema
+from bayesian_reticulum.evidence.ascent import ascend
+from bayesian_reticulum.evidence.bayes_factors import collapse_splits, least_collapse_gains, log_bayes_factors
+from bayesian_reticulum.evidence.stack import Effort
+from bayesian_reticulum.evidence.state import evaluate
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.growth.policy import Policy
+from bayesian_reticulum.growth.pruning import disjoint_splits
+from bayesian_reticulum.growth.sites import next_site
+from bayesian_reticulum.rows.memory import rows_in_memory
+from bayesian_reticulum.rows.native import NativeRows
+from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import single_leaf, split_leaf
 from plugins import BACKENDS, FAMILIES, needs_compiled, trees
 
@@ -63,7 +69,7 @@ def test_an_ascent_with_a_tail_ends_near_one_without(rows_class):
     tree = split_leaf(single_leaf(12), 0, 0.1 * np.ones(13))
     effort = Effort(tolerance=1e-6, rounds=8, max_passes=300)
     whole = ascend(rows, tree.shape, tree.hyperplanes[None], np.ones((1, 1)), effort=effort)
-    axes, basis = rows.narrowed(4)
+    axes, basis = rows.rotated(4)
     assert len(axes.tail) == 8
     hyperplanes = np.column_stack([tree.hyperplanes[:, :1], tree.hyperplanes[:, 1:] @ basis])
     part = ascend(axes, tree.shape, hyperplanes[None], np.ones((1, 1)), effort=effort)
@@ -111,7 +117,7 @@ def make_state(rows_class, seed, n, tree):
     """Rows and a tree evaluated on them."""
     rng = np.random.default_rng(seed)
     rows = make_rows(rows_class, rng, n, tree.n_features)
-    return rows, evaluated(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
+    return rows, evaluate(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
 
 
 def gain_with_prices_held(state, smaller):
@@ -125,8 +131,8 @@ def gain_with_prices_held(state, smaller):
 @given(tree=trees(min_splits=1, max_splits=5), seed=seeds, n=st.integers(5, 60))
 def test_collapsing_gains_no_less_than_is_said_at_a_glance(rows_class, tree, seed, n):
     rows, state = make_state(rows_class, seed, n, tree)
-    for split, gain in enumerate(least_gains(rows, state)):
-        smaller = collapsed(rows, state, [split], tolerance=1e-9)
+    for split, gain in enumerate(least_collapse_gains(rows, state)):
+        smaller = collapse_splits(rows, state, [split], tolerance=1e-9)
         assert gain_with_prices_held(state, smaller) >= gain - 1e-6
 
 
@@ -135,12 +141,12 @@ def test_collapsing_gains_no_less_than_is_said_at_a_glance(rows_class, tree, see
 @given(tree=trees(min_splits=3, max_splits=7), seed=seeds, n=st.integers(5, 60))
 def test_splits_apart_may_be_collapsed_together(rows_class, tree, seed, n):
     rows, state = make_state(rows_class, seed, n, tree)
-    gains = least_gains(rows, state)
+    gains = least_collapse_gains(rows, state)
     liked = gains - np.median(gains)
-    apart = _apart(tree.shape, liked)
+    apart = disjoint_splits(tree.shape, liked)
     assert liked[apart[0]] == liked.max()
     assert (tree.shape.sides[apart] != 0).sum(axis=0).max() == 1
-    smaller = collapsed(rows, state, apart, tolerance=1e-9)
+    smaller = collapse_splits(rows, state, apart, tolerance=1e-9)
     # Each of them goes with all that is below it, and nothing else does.
     reached = (tree.shape.sides[apart] != 0).any(axis=0)
     np.testing.assert_array_equal(np.isin(tree.ids, smaller.tree.ids), (tree.shape.sides[:, ~reached] != 0).any(axis=1))
@@ -151,7 +157,7 @@ def test_of_many_rows_bayes_factors_beyond_doubt_are_upper_limits(monkeypatch):
     X, y, _ = make_cross(600, random_state=0)
     rows = rows_in_memory(X, y, family, np.ones(len(y)), identity_schema(2))
     tree = split_leaf(split_leaf(single_leaf(2), 0, [-2.0, 4.0, 0.0]), 1, [0.0, 0.1, 8.0])
-    state = evaluated(rows, tree, np.full(2, 0.1))
+    state = evaluate(rows, tree, np.full(2, 0.1))
     factors = log_bayes_factors(rows, state)
     monkeypatch.setattr(objective, "_MANY_ROWS", 100)
     monkeypatch.setattr(objective, "_BEYOND_DOUBT", (factors.min() + factors.max()) / 2)
@@ -181,10 +187,10 @@ def test_where_an_attempt_was_made_others_come_first():
     X, y, _ = make_cross(600, random_state=0)
     rows = rows_in_memory(X, y, family, np.ones(len(y)), identity_schema(2))
     tree = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 4.0, 0.0], 5), 1, [0.0, 0.0, 4.0], 7)
-    state = evaluated(rows, tree, np.full(2, 0.1))
+    state = evaluate(rows, tree, np.full(2, 0.1))
     tried, places = {}, []
     for attempt in range(10):
-        places.append(_next_site(rows, state, Policy(), tried).place)
+        places.append(next_site(rows, state, Policy(), tried).place)
         tried[places[-1]] = attempt
     assert set(places[:5]) == {(5, 0), (7, 0), (7, 1), (5,), (7,)}
     assert places[5:] == places[:5]

@@ -9,12 +9,14 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import log_loss
 
 from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor, simplify
-from bayesian_reticulum.explain import evidence_ledger, node_cards
-from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.growth import CUT
-from bayesian_reticulum.native import rows_in_memory
-from bayesian_reticulum.objective import evaluated, log_bayes_factors
-from bayesian_reticulum.schema import identity_schema
+from bayesian_reticulum.data.schema import identity_schema
+from bayesian_reticulum.evidence.bayes_factors import log_bayes_factors
+from bayesian_reticulum.evidence.state import evaluate
+from bayesian_reticulum.explain.cards import node_cards
+from bayesian_reticulum.explain.ledger import evidence_ledger
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.growth.proposals.branches import CUT
+from bayesian_reticulum.rows.memory import rows_in_memory
 from plugins import GammaPoisson, mixed_frame
 
 
@@ -84,7 +86,7 @@ def test_every_cost_is_one_that_was_measured(simplified):
     rows, _, _, weights = estimator._rows_like_fit(X, y, None)
     assert simpler.steps[0].log_evidence == pytest.approx(estimator.log_evidence_, abs=1e-6)
     for before, step in zip((None, *simpler.steps), simpler.steps, strict=False):
-        afresh = evaluated(rows, step.tree, step.precisions, sparse=True)
+        afresh = evaluate(rows, step.tree, step.precisions, sparse=True)
         # Either is a lower bound; what the ascent ended with may be a little above what is found from scratch.
         assert step.log_evidence == pytest.approx(afresh.log_evidence, abs=0.05)
         assert step.cost == (before.log_evidence - step.log_evidence if before else 0)
@@ -130,7 +132,7 @@ def test_bayes_factors_of_a_sparse_tree_are_differences_of_its_evidence():
     simpler = simplify(ReticulumClassifier(random_state=0).fit(X, y), X, y).estimator
     model = simpler.model_
     rows, *_ = simpler._rows_like_fit(X, y, None)
-    state = evaluated(rows, model.tree, model.precisions, tolerance=1e-9, sparse=True)
+    state = evaluate(rows, model.tree, model.precisions, tolerance=1e-9, sparse=True)
     np.testing.assert_allclose(model.log_bayes_factors, log_bayes_factors(rows, state), atol=1e-3)
 
 
@@ -180,7 +182,7 @@ def test_wide_tables_are_measured_on_the_rows_that_are_given():
     # Half of the rows tell about half as much.
     assert clf.log_evidence_ + 30 < first.log_evidence < last.log_evidence
     fewer = clf._rows_like_fit(X[:150], y[:150], None)[0]
-    exact = evaluated(fewer, clf.model_.tree, clf.model_.precisions, sparse=True)
+    exact = evaluate(fewer, clf.model_.tree, clf.model_.precisions, sparse=True)
     assert first.log_evidence == pytest.approx(exact.log_evidence, abs=2.0)
 
 
@@ -191,7 +193,7 @@ def test_steps_of_many_rows_are_measured_on_all_of_them():
     clf = ReticulumClassifier(random_state=0, patience=1, lookahead=0).fit(X, y)
     rows = clf._rows_like_fit(X, y, None)[0]
     for step in simplify(clf, X, y).steps:
-        measured = evaluated(rows, step.tree, step.precisions, sparse=True)
+        measured = evaluate(rows, step.tree, step.precisions, sparse=True)
         assert step.log_evidence == pytest.approx(measured.log_evidence, abs=0.05)
 
 

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor
-from bayesian_reticulum.rows import gates, softening
-from bayesian_reticulum.schema import Category, Schema
-from bayesian_reticulum.tables import Levels, Numbers, read
+from bayesian_reticulum.data.categories import Category
+from bayesian_reticulum.data.frames import Levels, Numbers, read_frame
+from bayesian_reticulum.data.schema import Schema
+from bayesian_reticulum.gates import compute_gates, gap_softening
 from plugins import mixed_frame, needs_compiled
 
 few = settings(max_examples=8, deadline=None)
@@ -217,7 +218,7 @@ def test_a_gate_with_gaps_is_its_mean_over_what_is_missing():
         gaps = schema.gaps(X)
         design, left_open = schema.filled(X, gaps)
         shape = fitted(*mixed_frame(), max_splits=1, max_attempts=1).model_.tree.shape
-        gate = gates(hyperplane, shape, design, softening(gaps, hyperplane, left_open)).gate[0, 0]
+        gate = compute_gates(hyperplane, shape, design, gap_softening(gaps, hyperplane, left_open)).gate[0, 0]
         mean = hyperplane[0, 0] @ design
         deviation = np.sqrt(np.isnan(X) @ hyperplane[0, 0, 1:] ** 2)
         simulated = 1 / (1 + np.exp(-(mean[:, None] + deviation[:, None] * nodes))) @ shares / np.sqrt(2 * np.pi)
@@ -231,7 +232,7 @@ def test_what_is_missing_follows_from_the_rest_of_the_row():
     X = np.column_stack([first, 0.8 * first + 0.6 * rng.normal(size=4000), rng.normal(size=4000)])
     X[rng.uniform(size=X.shape) < 0.2] = np.nan
     schema = Schema.from_columns(X, np.ones(4000), tuple("abc"), margin=10.0)
-    schema = schema.with_precision(X, np.ones(4000))
+    schema = schema.with_covariance_inverse(X, np.ones(4000))
     asked = np.array([[2.0, np.nan, 0.0], [np.nan, np.nan, np.nan], [0.0, 0.0, np.nan]])
     design, left_open = schema.filled(asked, schema.gaps(asked))
     assert design[2, 0] == pytest.approx(0.8 * design[1, 0], abs=0.15)
@@ -679,10 +680,10 @@ def test_the_papers_method_takes_numbers_alone():
 
 
 def test_what_is_no_table_of_objects_is_left_to_numpy():
-    assert read(NUMBERS) is None
-    assert read(NUMBERS.tolist()) is None
-    assert read(np.array(["x"])) is None
-    table = read(np.array([["x", 1.0], [None, 2.0]], dtype=object))
+    assert read_frame(NUMBERS) is None
+    assert read_frame(NUMBERS.tolist()) is None
+    assert read_frame(np.array(["x"])) is None
+    table = read_frame(np.array([["x", 1.0], [None, 2.0]], dtype=object))
     assert table.columns[0].values == ["x"]
     np.testing.assert_array_equal(table.columns[0].places, [0, -1])
     assert isinstance(table.columns[1], Numbers)

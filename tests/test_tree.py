@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesian_reticulum.rows import gates
+from bayesian_reticulum.gates import compute_gates
 from bayesian_reticulum.tree import (
     Shape,
     Tree,
@@ -180,10 +180,10 @@ def test_splicing_puts_all_rows_of_a_split_on_one_side(data, tree):
     sure = tree.hyperplanes.copy()
     sure[split] = 0.0
     sure[split, 0] = [1000.0, -1000.0][side]
-    membership = np.exp(gates(sure[None], tree.shape, design).log_membership[0])
+    membership = np.exp(compute_gates(sure[None], tree.shape, design).log_membership[0])
     spliced = splice(tree, split, side)
     stays = tree.shape.sides[split] != [-1, 1][side]
-    found = np.exp(gates(spliced.hyperplanes[None], spliced.shape, design).log_membership[0])
+    found = np.exp(compute_gates(spliced.hyperplanes[None], spliced.shape, design).log_membership[0])
     np.testing.assert_allclose(found, membership[stays], atol=1e-12)
     assert set(spliced.ids) < set(tree.ids)
     assert leaves_left_to_right(spliced) == list(range(spliced.n_leaves))
@@ -270,7 +270,7 @@ def test_canonical_signs_rename_sides_and_leaves_alone(tree):
     other, old_leaf = with_canonical_signs(tree)
     assert (np.take_along_axis(other.hyperplanes, largest_slopes(other), axis=1) >= 0).all()
     design = np.vstack([np.ones(5), np.linspace(-1, 1, 5 * tree.n_features).reshape(tree.n_features, 5)])
-    one, two = (gates(t.hyperplanes[None], t.shape, design).log_membership[0] for t in (tree, other))
+    one, two = (compute_gates(t.hyperplanes[None], t.shape, design).log_membership[0] for t in (tree, other))
     np.testing.assert_allclose(two, one[old_leaf], rtol=1e-12, atol=1e-12)
     assert leaves_left_to_right(other) == list(range(tree.n_leaves))
 

@@ -7,7 +7,7 @@ import pytest
 import sklearn
 
 import bayesian_reticulum
-from bayesian_reticulum import native, show_versions, versions
+from bayesian_reticulum import compiled, show_versions, versions
 from plugins import needs_compiled
 
 
@@ -30,7 +30,10 @@ def test_versions_are_those_that_run(capsys):
 @needs_compiled
 @pytest.mark.parametrize(
     ("variable", "expected"),
-    [("1", f"in use, instruction set {native.instruction_set}"), ("0", "switched off by BAYESIAN_RETICULUM_NATIVE=0")],
+    [
+        ("1", f"in use, instruction set {compiled.instruction_set}"),
+        ("0", "switched off by BAYESIAN_RETICULUM_NATIVE=0"),
+    ],
 )
 def test_compiled_code_is_in_use_unless_switched_off(variable, expected, capsys, monkeypatch):
     monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", variable)
@@ -38,8 +41,8 @@ def test_compiled_code_is_in_use_unless_switched_off(variable, expected, capsys,
 
 
 def test_it_is_told_why_there_is_no_compiled_code(capsys, monkeypatch):
-    monkeypatch.setattr(native, "instruction_set", "")
-    monkeypatch.setattr(native, "import_error", "No module named 'bayesian_reticulum._native'")
+    monkeypatch.setattr(compiled, "instruction_set", "")
+    monkeypatch.setattr(compiled, "import_error", "No module named 'bayesian_reticulum._native'")
     assert told(capsys)["compiled code"] == "not built (No module named 'bayesian_reticulum._native')"
 
 

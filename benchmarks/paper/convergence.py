@@ -31,9 +31,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from bayesian_reticulum.datasets import Generated, make_cross, make_ripley, make_sphere
-from bayesian_reticulum.paper import Construction, initial_hyperplane
-from bayesian_reticulum.parametrizations import Polar
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.paper.construction import Construction, initial_hyperplane
+from bayesian_reticulum.paper.parametrizations import Polar
+from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
 
 _STEPS = 50

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.optimizers import Adam
-from bayesian_reticulum.parametrizations import PARAMETRIZATIONS
-from bayesian_reticulum.rows import NumpyRows
-from bayesian_reticulum.schema import identity_schema
+from bayesian_reticulum.data.schema import identity_schema
+from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.paper.adam import Adam
+from bayesian_reticulum.paper.parametrizations import PARAMETRIZATIONS
+from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Shape
 
 Floats = NDArray[np.float64]

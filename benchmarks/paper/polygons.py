@@ -19,9 +19,12 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from bayesian_reticulum.datasets import Generated, make_sphere
-from bayesian_reticulum.objective import Effort, ascend, bound, settle
-from bayesian_reticulum.parametrizations import Polar
-from bayesian_reticulum.rows import NumpyRows, gates
+from bayesian_reticulum.evidence.ascent import ascend, converge_responsibilities
+from bayesian_reticulum.evidence.bound import bound
+from bayesian_reticulum.evidence.stack import Effort
+from bayesian_reticulum.gates import compute_gates
+from bayesian_reticulum.paper.parametrizations import Polar
+from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Shape
 
 TRUE_STIFFNESS = 10.0
@@ -188,7 +191,7 @@ def _paper_bound(rows: NumpyRows, shape: Shape, hyperplanes: Floats) -> _Climbed
 def _variational_bound(rows: NumpyRows, shape: Shape, hyperplanes: Floats) -> _Climbed:
     """The bound with responsibilities converged, where its derivative is the one with responsibilities held."""
     precisions = np.full((1, len(hyperplanes)), _NO_PRIOR)
-    statistics = settle(rows, shape, hyperplanes[None], precisions, tolerance=1e-6).statistics
+    statistics = converge_responsibilities(rows, shape, hyperplanes[None], precisions, tolerance=1e-6).statistics
     at = rows.pass_(hyperplanes[None], shape, statistics)
     return _Climbed(float(bound(FAMILY, statistics, at)[0]), at.gradient[0], statistics[0])
 
@@ -265,7 +268,7 @@ def _predicted(shape: Shape, hyperplanes: Floats, statistics: Floats, X: Floats)
 def _mixture(shape: Shape, hyperplanes: Floats, leaves: Floats, X: Floats) -> Floats:
     """What leaves (m + 1, k) predict together for rows (n, 2)."""
     design = np.vstack([np.ones(len(X)), X.T])
-    return np.asarray(np.exp(gates(hyperplanes[None], shape, design).log_membership[0]).T @ leaves)
+    return np.asarray(np.exp(compute_gates(hyperplanes[None], shape, design).log_membership[0]).T @ leaves)
 
 
 def _log_loss(probabilities: Floats, y: NDArray[np.int64]) -> float:

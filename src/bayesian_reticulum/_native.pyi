@@ -1,6 +1,6 @@
 from typing import Any, overload
 
-from .tree import Floats, Integers
+from .arrays import Floats, Integers
 
 instruction_set: str
 pad: int

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from .arrays import Floats
 from .families import DirichletCategorical, Family
-from .tree import Floats
 
 MAX_CONFIGURATIONS = 20_000
 

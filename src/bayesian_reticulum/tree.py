@@ -8,37 +8,14 @@ There are no node objects: what a node is, is a row of these arrays.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-
-def frozen(array: Any) -> Floats:
-    """A read-only copy, so that what is stored in frozen data cannot change under it."""
-    copy = np.array(array, dtype=np.float64, order="C")
-    copy.setflags(write=False)
-    # A view of a read-only array, unlike the array itself, cannot be made writeable again.
-    return copy.view()
-
-
-def frozen_integers(array: Any) -> Integers:
-    """A read-only copy of whole numbers."""
-    copy = np.array(array, dtype=np.int64, order="C")
-    copy.setflags(write=False)
-    return copy.view()
-
-
-def refreeze(instance: Any, state: dict[str, Any]) -> None:
-    """`__setstate__` of frozen data: a copy or a pickle forgets that its arrays are read-only."""
-    for field in fields(instance):
-        object.__setattr__(instance, field.name, state[field.name])
-    instance.__post_init__()
+from .arrays import Floats, Integers, frozen, frozen_integers, refreeze
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,9 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-from . import native
+from . import compiled
+from .compiled import is_available
+from .rows import NativeRows
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
@@ -41,7 +43,7 @@ def _versions() -> dict[str, str]:
         **{name: _version(name) for name in _PACKAGES},
         "compiled code": _compiled_code(),
         "CPUs": str(_cpus()),
-        "threads": f"{inspect.signature(native.NativeRows).parameters['threads'].default} by default",
+        "threads": f"{inspect.signature(NativeRows).parameters['threads'].default} by default",
     }
 
 
@@ -53,11 +55,11 @@ def _version(package: str) -> str:
 
 
 def _compiled_code() -> str:
-    if native.is_available():
-        return f"in use, instruction set {native.instruction_set}"
-    if native.instruction_set:
+    if is_available():
+        return f"in use, instruction set {compiled.instruction_set}"
+    if compiled.instruction_set:
         return "switched off by BAYESIAN_RETICULUM_NATIVE=0"
-    return f"not built ({native.import_error})"
+    return f"not built ({compiled.import_error})"
 
 
 def _cpus() -> int:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ..arrays import Floats, Integers
 from ..explain import check_whole_number, evidence_ledger
 from ..model import fitted_model, printable
-from ..tree import Floats, Integers, Tree
+from ..tree import Tree
 from .section import GRID, Section, checked_cells, class_codes
 from .style import BLUE, EDGE, FAINT, GREY, INK, ORANGE, Display, counted, name_axis, quiet, shortened, write
 from .surface import axis_ends, draw_rows, draw_soft_split

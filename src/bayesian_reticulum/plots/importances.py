@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..arrays import Floats
 from ..explain import check_whole_number
 from ..model import fitted_model, printable
-from ..tree import Floats
 from .style import BLUE, FAINT, GREY, INK, Display, counted, shortened, write
 
 

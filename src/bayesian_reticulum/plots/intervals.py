@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..arrays import Floats
 from ..model import fitted_model, printable
-from ..tree import Floats
 from .section import CURVE, Section, checked_cells, held_row, limits, place_of
 from .style import BLUE, INK, Display, name_axis, quiet, shortened, tell_held, write
 

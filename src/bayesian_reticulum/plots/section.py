@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..arrays import Floats
 from ..model import Reticulum
-from ..tree import Floats
 
 # Grid points along each axis of a plane, and along a line.
 GRID, CURVE = 240, 400

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from scipy.ndimage import distance_transform_edt, label, map_coordinates
 
+from ..arrays import Floats
 from ..explain import check_whole_number
 from ..model import TRANSITION, class_name, fitted_model, printable
-from ..tree import Floats
 from .section import CURVE, GRID, Section, checked_cells, chosen_features, class_codes
 from .style import (
     BLUE,

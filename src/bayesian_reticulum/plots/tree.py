@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 
+from ..arrays import Floats
 from ..explain import Contribution, check_whole_number, contributions, node_cards
 from ..families import NormalLinear
 from ..model import TRANSITION, Reticulum, class_name, fitted_model, printable
-from ..tree import Floats
 from .style import (
     BLUE,
     EDGE,

@@ -1,0 +1,147 @@
+"""The classifier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Floats
+from ..families import DirichletCategorical
+from ..history import History
+from ..model import Reticulum
+from .adaptive import AdaptiveEstimator
+from .base import Classifier
+from .targets import check_labels
+from .training import TrainingData
+
+
+class ReticulumClassifier(Classifier, AdaptiveEstimator):
+    """A tree of soft, slanted splits that grows by Bayesian evidence and stops by itself.
+
+    Every split is a hyperplane with a sigmoid gate; every leaf is a Dirichlet posterior over the classes. A
+    prediction is the mixture of the leaves, weighted by the probability of the row to belong to each. There is
+    nothing to tune: the log evidence (marginal likelihood) decides where the tree grows, how soft its splits are,
+    and when it is done.
+
+    Parameters
+    ----------
+    prior : "auto", float or array-like of shape (n_classes,), default="auto"
+        Pseudo-counts of the Dirichlet prior of a leaf: one for all classes, or one for each in the order of
+        `classes_`. "auto" is 0.5 for each (Jeffreys' prior). With more than two classes, of which a leaf mostly knows
+        but a few, it is that or less, by the log evidence of the tree: ``model_.family.prior`` has what it came to.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of the rows of each class, times their `sample_weight`. "balanced" makes all classes weigh the same. Rare
+        classes need no such weights: probabilities are then those of a world with other frequencies.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which features are categories: those of text, bools or a categorical dtype; or those chosen by a mask, by name
+        or by place; or none.
+    patience : int, default=8
+        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence or, if there are more
+        than 500 rows, than 1/5000 nat for each of them.
+    max_attempts : int, default=500
+        Largest number of attempts.
+    max_splits : int or None, default=None
+        Largest number of splits.
+    max_depth : int or None, default=None
+        Largest number of splits on the way to a leaf.
+    n_restarts : int, default=1
+        Number of independent growths; the one with the highest log evidence is kept.
+    n_directions : int, default=16
+        Random directions scanned for new splits, besides the features themselves and the directions along which
+        the classes differ most.
+    lookahead : int, default=64
+        Number of cuts that are tried together with the best cut on either side; finds patterns, like chessboards,
+        where no single split gains anything. 0 switches it off.
+    n_jobs : int or None, default=None
+        Number of threads for fit and predict, as everywhere in scikit-learn: None is 1, -1 is one for each core.
+        Independent growths share them. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Chance enters through the random directions and the look-ahead only.
+    verbose : int, default=0
+        1 prints a line for each attempt.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features; only if all column names of X were strings.
+    n_splits_, n_leaves_, depth_ : int
+        Size of the tree.
+    log_evidence_ : float
+        Log evidence of the tree.
+    stopping_reason_ : {"no_gain", "max_attempts", "max_splits", "max_depth"}
+        Why growth stopped.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the evidence that the splits gain: the gain of each split is shared out in
+        proportion to its absolute standardised slopes.
+    model_ : Reticulum
+        The fitted tree: immutable, without training rows. ``print(model_)`` shows it.
+    history_ : History
+        Everything that happened during the growth that was kept; ``history_.replay(k)`` is the tree after event k.
+
+    Examples
+    --------
+    >>> from bayesian_reticulum import ReticulumClassifier
+    >>> from bayesian_reticulum.datasets import make_cross
+    >>> X, y, _ = make_cross(400, random_state=0)
+    >>> clf = ReticulumClassifier(random_state=0).fit(X, y)
+    >>> clf.n_splits_
+    3
+    >>> clf.predict([[1.0, 1.0], [1.0, -1.0]])
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        *,
+        prior: Any = "auto",
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        patience: int = 8,
+        max_attempts: int = 500,
+        max_splits: int | None = None,
+        max_depth: int | None = None,
+        n_restarts: int = 1,
+        n_directions: int = 16,
+        lookahead: int = 64,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prior = prior
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.patience = patience
+        self.max_attempts = max_attempts
+        self.max_splits = max_splits
+        self.max_depth = max_depth
+        self.n_restarts = n_restarts
+        self.n_directions = n_directions
+        self.lookahead = lookahead
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
+        check_labels(y)
+        unknown = ~np.isin(y, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"y has the class {y[unknown][:1].tolist()[0]!r}, which was not there in fit; the classes are "
+                f"{self.classes_.tolist()}. Give the table that {type(self).__name__} was fitted to."
+            )
+        codes = np.searchsorted(self.classes_, y)
+        return codes, codes, self._weighted_classes(self.classes_, codes, weights)
+
+    def _grow(self, table: TrainingData) -> tuple[Reticulum, History]:
+        assert isinstance(table.family, DirichletCategorical)
+        # Two classes are found in most leaves: there is little to tell from those that are absent.
+        is_tuned = isinstance(self.prior, str) and len(self.classes_) > 2
+        grown = self._grown(table._replace(family=replace(table.family, is_tuned=is_tuned)))
+        assert grown is not None
+        return grown

@@ -1,0 +1,237 @@
+"""The regressor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import (
+    check_array,
+)
+
+from ..arrays import Floats
+from ..distributions import Mixture
+from ..families import DirichletCategorical, NormalLinear, missing_members
+from ..history import History
+from ..model import Reticulum
+from .adaptive import AdaptiveEstimator
+from .targets import check_row_statistics, check_target_size, clip_wild_targets, target_units, with_rounding
+from .training import Cells, TrainingData
+from .weights import used_rows
+
+
+class ReticulumRegressor(RegressorMixin, AdaptiveEstimator):  # type: ignore[misc]
+    """A tree of soft, slanted splits for numbers, with a full predictive distribution for each row.
+
+    Every split is a hyperplane with a sigmoid gate; every leaf is a Bayesian linear regression, or a constant with
+    noise. A prediction is the mixture of the leaves, weighted by the probability of the row to belong to each. As
+    with `ReticulumClassifier` there is nothing to tune: the log evidence (marginal likelihood) decides.
+
+    Parameters
+    ----------
+    leaf : {"auto", "constant", "linear"} or family, default="auto"
+        What a leaf predicts: a constant, or a linear function of the features. These are read within their .5% and
+        99.5% quantiles, for linear leaves within two standard deviations of them, so that wild rows are not
+        extrapolated. "auto" grows a tree of each kind and keeps the one with the higher log evidence. With more than
+        64 features, leaves are linear in the 63 that matter most and in one combination of the others. A family is
+        any object that passes `bayesian_reticulum.testing.check_family`.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which features are categories: those of text, bools or a categorical dtype; or those chosen by a mask, by name
+        or by place; or none.
+    patience : int, default=8
+        Growth stops after this many attempts in a row that gain less than 0.1 nat of log evidence or, if there are more
+        than 500 rows, than 1/5000 nat for each of them.
+    max_attempts : int, default=500
+        Largest number of attempts.
+    max_splits : int or None, default=None
+        Largest number of splits.
+    max_depth : int or None, default=None
+        Largest number of splits on the way to a leaf.
+    n_restarts : int, default=1
+        Number of independent growths; the one with the highest log evidence is kept.
+    n_directions : int, default=16
+        Random directions scanned for new splits, besides the features themselves and the directions along which
+        the targets vary most.
+    lookahead : int, default=64
+        Number of cuts that are tried together with the best cut on either side; finds patterns, like chessboards,
+        where no single split gains anything. 0 switches it off.
+    n_jobs : int or None, default=None
+        Number of threads for fit and predict, as everywhere in scikit-learn: None is 1, -1 is one for each core.
+        Independent growths share them. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Chance enters through the random directions and the look-ahead only.
+    verbose : int, default=0
+        1 prints a line for each attempt.
+
+    Attributes
+    ----------
+    leaf_ : {"constant", "linear"} or family
+        What the leaves of the fitted tree predict.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features; only if all column names of X were strings.
+    n_splits_, n_leaves_, depth_ : int
+        Size of the tree.
+    log_evidence_ : float
+        Log evidence of the tree.
+    stopping_reason_ : {"no_gain", "max_attempts", "max_splits", "max_depth"}
+        Why growth stopped.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the evidence that splits gain, and slopes of linear leaves over constant ones: each
+        gain is shared out in proportion to absolute standardised slopes.
+    model_ : Reticulum
+        The fitted tree: immutable, without training rows. ``print(model_)`` shows it.
+    history_ : History
+        Everything that happened during the growth that was kept; ``history_.replay(k)`` is the tree after event k.
+
+    Notes
+    -----
+    Leaves use the `NormalLinear` family with its default prior: in units in which the targets, their outermost half
+    percent at either end cut off, have mean 0 and variance 1, the noise variance is InverseGamma(2, 0.1), the offset
+    has 0.1 rows' worth of belief in 0, and slopes have the precision, from 0.01 to 1000, that the rows of the leaf
+    speak for. A constant leaf without rows has a variance of 1.1. Constant targets have no scale; theirs is taken to
+    be 1.
+
+    Slopes of features that matter more in the ridge regression on all n rows are believed to be larger, in proportion
+    to their size there plus a tenth of the largest, or plus 1 / √n if that is more; but not if there are 64 features
+    or more, and more than rows.
+
+    Targets more than 100 standard deviations from the others are read as being that far out, with a warning.
+
+    Targets that are rounded, like whole numbers, are taken to be known to within their typical distance and no
+    better: otherwise a leaf could put a spike of unlimited density on each value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesian_reticulum import ReticulumRegressor
+    >>> X = np.linspace(-2, 2, 200)[:, None]
+    >>> y = np.abs(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(200)
+    >>> reg = ReticulumRegressor(random_state=0).fit(X, y)
+    >>> reg.leaf_, reg.n_splits_
+    ('linear', 1)
+    >>> lower, upper = reg.predict_distribution([[1.0]]).interval(0.9)
+    >>> bool(lower[0] < 1.0 < upper[0])
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        leaf: Any = "auto",
+        categorical_features: Any = "from_dtype",
+        patience: int = 8,
+        max_attempts: int = 500,
+        max_splits: int | None = None,
+        max_depth: int | None = None,
+        n_restarts: int = 1,
+        n_directions: int = 16,
+        lookahead: int = 64,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.leaf = leaf
+        self.categorical_features = categorical_features
+        self.patience = patience
+        self.max_attempts = max_attempts
+        self.max_splits = max_splits
+        self.max_depth = max_depth
+        self.n_restarts = n_restarts
+        self.n_directions = n_directions
+        self.lookahead = lookahead
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.leaf, str) and self.leaf in ("auto", "constant", "linear"):
+            return
+        known = 'leaf must be "auto", "constant", "linear" or a family'
+        if isinstance(self.leaf, str):
+            raise ValueError(f"{known}; got {self.leaf!r}.")
+        if isinstance(self.leaf, type):
+            raise ValueError(f"{known}; got the class {self.leaf.__name__}: give an instance of it.")
+        if isinstance(self.leaf, DirichletCategorical):
+            raise ValueError(f"{known} of numbers; for classes use ReticulumClassifier.")
+        missing = missing_members(self.leaf)
+        if missing:
+            raise ValueError(f"{known}; got {self.leaf!r}, which as a family lacks {', '.join(missing)}.")
+
+    def _learn(self, cells: Cells, y: Any, weights: Floats, target_name: str) -> tuple[Reticulum, History]:
+        used = used_rows(weights)
+        place = np.arange(len(weights))[used]
+        y, weights = np.asarray(y, dtype=np.float64)[used], weights[used]
+        X, categories = cells.coded(used, weights, y)
+        names, targets_are = cells.names, (target_name,)
+        if not isinstance(self.leaf, str):
+            self.leaf_ = self.leaf
+            table = TrainingData(X, y, weights, self.leaf, names, targets_are, categories)
+            check_row_statistics(table, place)
+            grown = self._grown(table)
+            assert grown is not None
+            return grown
+        check_target_size(y)
+        y = clip_wild_targets(y, weights, place)
+        center, scale = target_units(y, weights)
+        family = NormalLinear(center=center, scale=scale)
+        table = TrainingData(X, with_rounding(y, weights, scale), weights, family, names, targets_are, categories)
+        best: tuple[Reticulum, History] | None = None
+        for kind in ("linear", "constant") if self.leaf == "auto" else (self.leaf,):
+            rival = -np.inf if best is None else best[0].log_evidence
+            grown = self._grown(table, kind, rival)
+            if grown is not None and grown[0].log_evidence > rival:
+                best, self.leaf_ = grown, kind
+        assert best is not None
+        return best
+
+    def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        if not isinstance(self.leaf, str):
+            return y, y, weights
+        check_target_size(y)
+        family = self.model_.family
+        assert isinstance(family, NormalLinear)
+        used = weights > 0
+        told = np.zeros((len(y), 2))
+        told[used] = with_rounding(
+            clip_wild_targets(y[used], weights[used], np.flatnonzero(used)), weights[used], family.scale
+        )
+        return told, y, weights
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Mean of the predictive distribution of each row, shape (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviation of the predictive distribution as well.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only if `return_std`.
+        """
+        X = self._checked_rows(X)
+        mean = self.model_.predict_mean(X, self._threads())
+        if not return_std:
+            return mean
+        return mean, np.sqrt(self.model_.predict_uncertainty(X).total)
+
+    def predict_distribution(self, X: Any) -> Mixture:
+        """Distribution of the target of each row: `pdf`, `cdf`, `quantile`, `interval`, `sample` and more.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            A table like that of `fit`.
+        """
+        X = self._checked_rows(X)
+        distribution = self.model_.predict_distribution(X)
+        assert isinstance(distribution, Mixture)
+        return distribution

@@ -1,0 +1,61 @@
+"""What linear leaves are linear in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import Floats
+from ..families import NormalLinear
+from ..rows import NumpyRows, mean_and_covariance
+
+# Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
+_MOST_SLOPES = 64
+# Relevance to linear leaves that each feature has, over the largest slope on all rows.
+_LEAST_RELEVANCE = 0.1
+
+
+def linear_family(rows: NumpyRows, narrowed: bool) -> NormalLinear:
+    """The family of the rows with linear leaves: in all columns, or in those that matter most.
+
+    Slopes along columns that matter more in the regression on all rows are believed to be larger.
+    """
+    constant = rows.family
+    assert isinstance(constant, NormalLinear)
+    regression, n = _regression(rows)
+    basis = np.eye(rows.n_features) if rows.n_features <= _MOST_SLOPES else _main_directions(regression)
+    # Fewer rows than features cannot tell which matter.
+    if not narrowed:
+        basis *= _relevance(basis.T @ regression, n)
+    return replace(constant, n_slopes=basis.shape[1], basis=basis)
+
+
+def _regression(rows: NumpyRows) -> tuple[Floats, float]:
+    """Slopes (d,) of the ridge regression on all rows, which have constant leaves, and the number of rows."""
+    second, cross, _ = rows.moments(np.zeros(rows.family.n_statistics))
+    mean, covariance = mean_and_covariance(second)
+    with_target = (cross[1, 1:] - cross[1, 0] * mean) / second[0, 0]
+    slopes = np.linalg.solve(covariance + 0.01 * np.eye(len(mean)), with_target)
+    return slopes, float(second[0, 0])
+
+
+def _main_directions(regression: Floats) -> Floats:
+    """Columns with the largest slopes, and all the others as one: unit vectors (d, directions)."""
+    # Rounding must not choose between columns that matter alike.
+    size = np.abs(regression) / max(np.abs(regression).max(), np.finfo(float).tiny)
+    ranked = np.argsort(-np.round(size, 6), kind="stable")
+    kept, rest = ranked[: _MOST_SLOPES - 1], ranked[_MOST_SLOPES - 1 :]
+    directions = np.zeros((len(regression), _MOST_SLOPES))
+    directions[kept, np.arange(len(kept))] = 1.0
+    # The others have the shares that they have in the regression on all rows.
+    directions[rest, -1] = regression[rest] / max(np.linalg.norm(regression[rest]), np.finfo(float).tiny)
+    return directions
+
+
+def _relevance(slopes: Floats, n: float) -> Floats:
+    """Prior size of slopes, with a mean square of 1, that have these sizes on n rows."""
+    size = np.abs(slopes)
+    # What does not matter on the whole may matter in a leaf, and n rows leave slopes uncertain by this much.
+    relevance = size + max(_LEAST_RELEVANCE * size.max(), 1 / np.sqrt(n))
+    return np.asarray(relevance / np.sqrt((relevance**2).mean()))

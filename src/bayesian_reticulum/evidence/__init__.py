@@ -1,0 +1,31 @@
+"""evidence"""
+
+from __future__ import annotations
+
+from .ascent import ascend, converge_responsibilities
+from .bayes_factors import collapse_splits, least_collapse_gains, log_bayes_factors, merge_leaves
+from .bound import bound, free_energy
+from .prices import penalty, prior_diagonal, split_tail
+from .stack import Effort, Stack
+from .state import State, ascend_and_evaluate, ascend_tree, evaluate, reconverge
+
+__all__ = [
+    "Effort",
+    "Stack",
+    "State",
+    "ascend",
+    "ascend_and_evaluate",
+    "ascend_tree",
+    "bound",
+    "collapse_splits",
+    "converge_responsibilities",
+    "evaluate",
+    "free_energy",
+    "least_collapse_gains",
+    "log_bayes_factors",
+    "merge_leaves",
+    "penalty",
+    "prior_diagonal",
+    "reconverge",
+    "split_tail",
+]

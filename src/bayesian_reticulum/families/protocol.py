@@ -1,0 +1,139 @@
+"""Conjugate families: what a leaf believes about its targets.
+
+A family turns each row's target into statistics T; a leaf holds their sum S and nothing else, so that
+partitions of the rows add. A new family is one class with the methods of `Family`; `testing.check_family` holds it
+to the laws that the rest of the package relies on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Floats, Integers
+from ..distributions import ClassDistribution, Mixture, Uncertainty
+
+Spread = Callable[[Floats], Floats]
+
+
+class Family(Protocol):
+    """A conjugate exponential family with its prior.
+
+    Leaf statistics are S (..., k) for any leading axes in the methods that learn, and S (leaves, k) in those that
+    predict. There `membership` (leaves, n) is the probability of n rows to belong to each leaf, and `design`
+    (d + 1, n) is a row of ones above their standardised features.
+    """
+
+    @property
+    def uses_design(self) -> bool:
+        """Whether a leaf looks at the features; if so, the family is a `LinearFamily`."""
+        ...
+
+    @property
+    def n_statistics(self) -> int:
+        """Number k of coordinates of T."""
+        ...
+
+    def row_statistics(self, design: Floats | None, targets: Any) -> Floats:
+        """T of each row, shape (n, k); `design` may be None for a family that does not use it."""
+        ...
+
+    def log_evidence(self, statistics: Floats) -> Floats:
+        """Log marginal likelihood of the targets of a leaf; 0 for an empty leaf."""
+        ...
+
+    def expected_parameters(self, statistics: Floats) -> Floats:
+        """E_q of the natural parameters, the gradient of `log_evidence`: E_q[log p(y|theta)] = this @ T(y)."""
+        ...
+
+    def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
+        """Whether statistics could be the sum of some rows with positive weights."""
+        ...
+
+    def unexplained_potential(self, statistics: Floats) -> Floats:
+        """Roughly the nats that splits below a leaf could gain at most: where to try first. Not negative."""
+        ...
+
+    def counts(self, statistics: Floats) -> Floats:
+        """Effective number of rows in a leaf."""
+        ...
+
+    def predictive_mean(self, statistics: Floats, membership: Floats, design: Floats) -> Floats:
+        """Mean of the target of each row; for classes their probabilities (n, classes), else (n,)."""
+        ...
+
+    def predictive(self, statistics: Floats, membership: Floats, design: Floats) -> Mixture | ClassDistribution:
+        """Distribution of the target of each row: the leaves' posterior predictives, mixed by membership."""
+        ...
+
+    def uncertainty(self, statistics: Floats, membership: Floats, design: Floats) -> Uncertainty:
+        """Uncertainty of the target of each row by where it comes from."""
+        ...
+
+    def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
+        """What a leaf (k,) says, in a few words for print.
+
+        `names` are those of the targets; `linear` writes down an offset with slopes in the units of the table.
+        """
+        ...
+
+
+class LinearFamily(Family, Protocol):
+    """A family whose leaves look at the features.
+
+    Features that are missing are at their mean in a design. By how much linear functions of the features vary over what
+    these could have been is told by `spread`: from slopes (..., d) it makes variances (..., n). It is None where no
+    feature is missing.
+    """
+
+    def predictive(
+        self, statistics: Floats, membership: Floats, design: Floats, spread: Spread | None = None
+    ) -> Mixture | ClassDistribution:
+        """As of any family."""
+        ...
+
+    def uncertainty(
+        self, statistics: Floats, membership: Floats, design: Floats, spread: Spread | None = None
+    ) -> Uncertainty:
+        """As of any family."""
+        ...
+
+    @property
+    def scan_family(self) -> Family:
+        """Family of `residuals` that are linear in one direction: what a scan along it works with."""
+        ...
+
+    def residuals(self, design: Floats, targets: Any, statistics: Floats) -> Floats:
+        """Mean and variance (n, 2) of what a leaf (k,) leaves unexplained of each target."""
+        ...
+
+    def slope_gains(self, statistics: Floats) -> Floats:
+        """Evidence that each slope is good for in each leaf, shape (leaves, d)."""
+        ...
+
+
+@runtime_checkable
+class CodedFamily(Protocol):
+    """A family whose statistics of a row are a single one among zeros."""
+
+    def row_codes(self, targets: Any) -> Integers:
+        """Place of the one in the statistics of each row: a shorter way to say the same."""
+        ...
+
+
+@runtime_checkable
+class EmpiricalPriorFamily(Protocol):
+    """A family whose prior is set by the evidence of the leaves of a tree."""
+
+    def with_estimated_prior(self, statistics: Floats) -> Family:
+        """The family with the prior that leaves (leaves, k) tell; itself if that is the prior it has."""
+        ...
+
+
+def missing_members(family: Any) -> list[str]:
+    """Names of what an object lacks to be a family."""
+    wanted = {*vars(Family), *(vars(LinearFamily) if getattr(family, "uses_design", False) else ())}
+    return sorted(name for name in wanted if not name.startswith("_") and not hasattr(family, name))

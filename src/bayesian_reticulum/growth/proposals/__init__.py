@@ -1,0 +1,5 @@
+"""growth.proposals"""
+
+from __future__ import annotations
+
+__all__ = []

@@ -1,0 +1,71 @@
+"""What gaps add to the gradient and information of hyperplanes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Floats
+from ..data import Gaps
+from ..gates import PROBIT_SLOPE
+
+
+class GapSums:
+    """What gaps add to the gradient and information of hyperplanes, summed over rows.
+
+    With the mean activation a, its variance v' v over what is missing, and λ = π / 8, a gate has the activation
+    b = κ a, κ = (1 + λ v' v)^-1/2, and b has the slope κ x - λ κ² b v' ∂v. What rows contribute is summed first, by
+    gap; what v is at the hyperplanes is put in at the end.
+    """
+
+    def __init__(self, gaps: Gaps, hyperplanes: Floats, information: bool) -> None:
+        c, m, width = hyperplanes.shape
+        q = len(gaps.sources)
+        self._gaps, self._shape = gaps, (c, m)
+        self._loading = gaps.loading.toarray()
+        self._pulls = gaps.pulls(hyperplanes[..., 1:])
+        self._alone = np.zeros((c, m, q))
+        self._with_columns = np.zeros((2, c * m, width, q)) if information else None
+        self._together = np.zeros((2, c * m, q, q)) if information else None
+
+    def add(
+        self, design: Floats, missing: Floats, activation: Floats, soft: Floats, slope: Floats, curvature: Floats | None
+    ) -> None:
+        """Add a block: softened activations, `soft`ening and slopes (c, m, n), curvatures (2, c, m, n)."""
+        pull = PROBIT_SLOPE * soft**2 * activation
+        self._alone += (slope * pull) @ missing.T
+        if curvature is None or self._with_columns is None or self._together is None:
+            return
+        # The complete-data information leaves out how slopes change.
+        changing = np.stack([slope, np.zeros_like(slope)])
+        step = PROBIT_SLOPE * soft**3 * (changing - curvature * activation)
+        twice = PROBIT_SLOPE * soft**2 * pull * (curvature * activation - 3 * changing)
+        n = design.shape[1]
+        for sums, left, weights in (
+            (self._with_columns, design, step),
+            (self._together, missing, twice),
+        ):
+            for own, weight in zip(sums.reshape(-1, *sums.shape[2:]), weights.reshape(-1, n), strict=True):
+                own += (left * weight) @ missing.T
+
+    def gradient(self) -> Floats:
+        """By each slope, (c, m, D)."""
+        return np.asarray(-(self._alone[..., self._gaps.group] * self._pulls) @ self._loading)
+
+    def information(self) -> Floats:
+        """Observed and complete, (2, c, m, D + 1, D + 1)."""
+        assert self._with_columns is not None
+        assert self._together is not None
+        c, m = self._shape
+        group, width = self._gaps.group, self._with_columns.shape[2]
+        pulls = self._pulls.reshape(c * m, -1)
+        # Derivative of half of v' v by slopes, for each gap.
+        steps = np.zeros((c * m, len(self._gaps.sources), width))
+        for loading, gap, pull in zip(self._loading, group, pulls.T, strict=True):
+            steps[:, gap, 1:] += pull[:, None] * loading
+        half = self._with_columns + 0.5 * steps.swapaxes(-1, -2) @ self._together
+        out = half @ steps
+        out += out.swapaxes(-1, -2).copy()
+        # How v' v bends, for the observed information.
+        alone = self._alone.reshape(c * m, -1)[:, group]
+        out[0, :, 1:, 1:] += np.einsum("sk,ki,kj->sij", alone, self._loading, self._loading)
+        return np.asarray(out.reshape(2, c, m, width, width))

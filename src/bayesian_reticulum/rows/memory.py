@@ -1,0 +1,21 @@
+"""The one place that decides who answers for rows in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..arrays import Floats
+from ..compiled import is_available
+from ..data import Schema
+from ..families import Family
+from .native import NativeRows
+from .numpy import NumpyRows
+
+
+def rows_in_memory(
+    X: Any, targets: Any, family: Family, weights: Floats, schema: Schema, *, threads: int = 1
+) -> NumpyRows:
+    """The fastest rows that there are; threads are used by compiled code alone."""
+    if is_available():
+        return NativeRows(X, targets, family, weights, schema, threads=threads)
+    return NumpyRows(X, targets, family, weights, schema)

@@ -1,0 +1,187 @@
+"""A simpler tree in the place of a fitted one: splits that look at few features, and no more splits than pay.
+
+A slope that is exactly zero is no part of a sparse tree: it stays zero, and its hyperplane does not pay for it. What a
+step gains or costs is told by the same log evidence that grew the tree.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Floats
+from ..distributions import ClassDistribution
+from ..evidence import State, log_bayes_factors, penalty, reconverge
+from ..growth import polish
+from ..history import GrowthEvent, History
+from ..model import GREY_ZONE, Reticulum, fitted_model
+from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES
+from ..tree import Tree
+from .problem import _CONVERGED, Problem, columns_of, extract_columns, features_of_splits
+from .result import Simplification, SimplificationStep
+from .search import simplifying_changes
+
+
+def simplify(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    tolerance: float = 5.0,
+    max_features: int = 5,
+    sample_weight: Any = None,
+    verbose: int = 0,
+) -> Simplification:
+    """A tree that is easier to read in the place of a fitted one, and what it costs.
+
+    Splits are made to look at 1, 2 and so on up to `max_features` features, in two ways: by leaving slopes out of the
+    tree as it is, and by growing a tree anew from sparse splits alone, which may need more of them. Of those whose log
+    evidence comes near enough to the best, the one with the fewest numbers to read is kept: features of all splits, and
+    offsets. If there is none, up to 2.6 times as many features are allowed, and if that does not help the tree stays as
+    it is. Then features are left out of splits, and splits are dropped or merged with one below them, one by one and
+    the cheapest first. After each change all that is left is fitted again.
+
+    Parameters
+    ----------
+    estimator : ReticulumClassifier or ReticulumRegressor
+        Fitted; it is not changed.
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        The table that it was fitted to.
+    tolerance : float, default=5.0
+        Nats of log evidence that the simpler tree may lose at most, against the best tree on the way, the fitted one
+        among them. With 0 only what pays is done; 5 is where the evidence for the better tree would be very strong.
+    max_features : int, default=5
+        Features that a split should look at, at most. More where the tolerance does not allow for that.
+    sample_weight : array-like of shape (n_samples,), optional
+        As in fit.
+    verbose : int, default=0
+        1 prints a line for each tree that is tried.
+
+    Returns
+    -------
+    Simplification
+        With the fitted `estimator`, and the `steps` and their costs.
+
+    Notes
+    -----
+    Costs are measured on the rows that are given, leaves refitted to them: those of fit, or others like them. Features
+    and splits are chosen with the same rows, so that the log-loss of new rows rises by more than is told.
+
+    A tree that would be more than 0.05 nats for each row (and the tolerance) behind the fitted one if it had to pay for
+    the choice of its features among all, log C(d, k) nats for k of d, is not taken: others might have been chosen as
+    well. Tables of more than 256 columns are simplified with their 128 most important features, and sparse splits of
+    many rows are looked for on 16 384 of them. `max_splits` and `max_depth` of the estimator hold. Each call has the
+    tolerance anew: to simplify twice may cost it twice.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from bayesian_reticulum import ReticulumClassifier, simplify
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> clf = ReticulumClassifier(random_state=0).fit(X, y)
+    >>> simpler = simplify(clf, X, y)
+    >>> simpler.steps[0].n_features, max(simpler.steps[-1].n_features) <= 5
+    ((30,), True)
+    >>> simpler.estimator.predict_proba(X).shape
+    (569, 2)
+    """
+    if isinstance(max_features, bool) or not isinstance(max_features, Integral) or max_features < 1:
+        raise ValueError(f"max_features must be a whole number of at least 1; got {max_features!r}.")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= tolerance < np.inf:
+        raise ValueError(f"tolerance must be a finite number of nats, not negative; got {tolerance!r}.")
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise ValueError(f"verbose must be a whole number, not negative; got {verbose!r}.")
+    model = fitted_model(estimator)
+    if not hasattr(estimator, "_rows_like_fit"):
+        raise ValueError(
+            f"{type(estimator).__name__} was not grown by a log evidence in which splits have a price, so that there "
+            "is nothing to judge a simpler tree by. Use ReticulumClassifier."
+        )
+    rows, cells, targets, weights = estimator._rows_like_fit(X, y, sample_weight)
+    problem = Problem.of(estimator, rows, bool(verbose))
+    start = _as_fitted(rows, model)
+    steps: list[SimplificationStep] = []
+
+    def note(what: str, state: State) -> None:
+        now = problem.model(model, state)
+        before = steps[-1] if steps else None
+        loss = _log_loss(now, cells, targets, weights)
+        steps.append(
+            SimplificationStep(
+                what,
+                now.tree.n_splits,
+                features_of_splits(model.schema, now.tree),
+                now.log_evidence,
+                before.log_evidence - now.log_evidence if before else 0.0,
+                loss,
+                loss - before.log_loss if before else 0.0,
+                now.tree,
+                now.precisions,
+            )
+        )
+
+    note("as fitted", start)
+    state = start
+    for what, state in simplifying_changes(problem, start, float(tolerance), int(max_features)):
+        note(what, state)
+    if state is not start:
+        state = polish(problem.rows, state)
+        note("converged", state)
+    return Simplification(_like(estimator, problem, state, steps), tuple(steps))
+
+
+def _as_fitted(rows: Any, model: Reticulum) -> State:
+    """The tree of a model and its log evidence on some rows, measured as in fit."""
+    start = State(
+        model.tree, model.family, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True
+    )
+    tree = model.tree
+    if rows.n_features <= FULL_HESSIAN_COLUMNS or rows.family.uses_design:
+        return reconverge(rows, start, tolerance=_CONVERGED)
+    columns = columns_of(tree)
+    few = rows.restricted(columns) if len(columns) <= FULL_HESSIAN_COLUMNS else None
+    if few is not None:
+        # A tree that has been simplified before.
+        found = reconverge(few, replace(start, tree=extract_columns(tree, columns)), tolerance=_CONVERGED)
+        return replace(found, tree=tree)
+    turned, basis = rows.rotated(LEADING_AXES)
+    along = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis])
+    there = replace(start, tree=Tree(along, tree.shape, tree.ids), sparse=False)
+    found = reconverge(turned, there, tolerance=_CONVERGED)
+    # What rows other than those of fit do not span is not explained by them, but has its prior.
+    outside = penalty(tree.hyperplanes[None], model.precisions[None]) - penalty(along[None], model.precisions[None])
+    return replace(found, tree=tree, log_evidence=found.log_evidence - float(outside[0]), sparse=True)
+
+
+def _log_loss(model: Reticulum, cells: Any, targets: Any, weights: Floats) -> float:
+    """Mean negative log predictive probability, or density, of targets."""
+    distribution = model.predict_distribution(cells)
+    log = distribution.logpmf if isinstance(distribution, ClassDistribution) else distribution.logpdf
+    return float(-np.average(log(targets), weights=weights))
+
+
+def _like(estimator: Any, problem: Problem, state: State, steps: Sequence[SimplificationStep]) -> Any:
+    """A copy of a fitted estimator, with another tree."""
+    rows = problem.rows
+    tree = state.tree
+    if len(steps) > 1:
+        factors = log_bayes_factors(rows, state)
+        grey_shares = rows.grey_shares(tree.hyperplanes, tree.shape, *GREY_ZONE)
+        model = replace(problem.model(estimator.model_, state), log_bayes_factors=factors, grey_shares=grey_shares)
+    else:
+        model = estimator.model_
+    history = estimator.history_
+    last = history.n_attempts
+    events = [
+        GrowthEvent(last + number, "simplified", None, step.tree, step.log_evidence)
+        for number, step in enumerate(steps[1:], start=1)
+    ]
+    simpler = copy.copy(estimator)
+    simpler._keep(model, History((*history, *events), history.stopping_reason))
+    return simpler

@@ -1,0 +1,7 @@
+"""testing"""
+
+from __future__ import annotations
+
+from .families import check_family
+
+__all__ = ["check_family"]
