@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .dirichlet import JEFFREYS, DirichletCategorical
+from .dirichlet import JEFFREYS, DirichletCategorical, named_classes
 from .normal import NormalLinear
+from .optional import class_probabilities, is_categorical, leaf_coefficients, leaf_interval, leaf_middle
 from .protocol import CodedFamily, EmpiricalPriorFamily, Family, LinearFamily, Spread, missing_members
 
 __all__ = [
@@ -15,5 +16,11 @@ __all__ = [
     "LinearFamily",
     "NormalLinear",
     "Spread",
+    "class_probabilities",
+    "is_categorical",
+    "leaf_coefficients",
+    "leaf_interval",
+    "leaf_middle",
     "missing_members",
+    "named_classes",
 ]

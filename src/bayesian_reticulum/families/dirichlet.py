@@ -54,6 +54,10 @@ class DirichletCategorical:
         return False
 
     @property
+    def is_categorical(self) -> bool:
+        return True
+
+    @property
     def n_statistics(self) -> int:
         return len(self.prior)
 
@@ -92,7 +96,7 @@ class DirichletCategorical:
         counts = np.asarray(self.prior) + statistics
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 
-    def mean_interval(self, statistics: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+    def interval(self, statistics: Floats, level: float) -> tuple[Floats, Floats, Floats]:
         """Posterior mean and central interval of the probability of each class in a leaf (k,): Beta distributions."""
         counts = np.asarray(self.prior) + statistics
         others = np.maximum(counts.sum() - counts, np.finfo(float).tiny)
@@ -138,15 +142,19 @@ class DirichletCategorical:
 
     def named(self, statistics: Floats, names: Sequence[str]) -> list[tuple[str, float]]:
         """Classes with their probabilities in a leaf (k,): of many the most probable ones, and all others as one."""
-        probabilities = self.probabilities(statistics)
-        shown = np.arange(len(probabilities))
-        if len(shown) > _NAMED_CLASSES:
-            shown = np.sort(np.argsort(-probabilities, kind="stable")[:_NAMED_CLASSES])
-        parts = [(names[int(k)], float(probabilities[k])) for k in shown]
-        if len(shown) < len(probabilities):
-            hidden = len(probabilities) - len(shown)
-            parts.append((f"{hidden} other{'s' * (hidden != 1)}", float(1 - probabilities[shown].sum())))
-        return parts
+        return named_classes(self.probabilities(statistics), names)
+
+
+def named_classes(probabilities: Floats, names: Sequence[str]) -> list[tuple[str, float]]:
+    """Classes with their probabilities (classes,): of many the four most probable ones, and all others as one."""
+    shown = np.arange(len(probabilities))
+    if len(shown) > _NAMED_CLASSES:
+        shown = np.sort(np.argsort(-probabilities, kind="stable")[:_NAMED_CLASSES])
+    parts = [(names[int(k)], float(probabilities[k])) for k in shown]
+    if len(shown) < len(probabilities):
+        hidden = len(probabilities) - len(shown)
+        parts.append((f"{hidden} other{'s' * (hidden != 1)}", float(1 - probabilities[shown].sum())))
+    return parts
 
 
 def _entropy(probabilities: Floats) -> Floats:

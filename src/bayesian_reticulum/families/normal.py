@@ -96,6 +96,10 @@ class NormalLinear:
         return self.n_slopes > 0
 
     @property
+    def is_categorical(self) -> bool:
+        return False
+
+    @property
     def n_statistics(self) -> int:
         return (self.n_slopes + 2) * (self.n_slopes + 3) // 2
 
@@ -225,7 +229,7 @@ class NormalLinear:
         own = place if self.basis is None else np.linalg.pinv(self.basis.T) @ place
         return np.append(1.0, own)[:, None]
 
-    def mean_interval(self, statistics: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+    def interval(self, statistics: Floats, level: float) -> tuple[Floats, Floats, Floats]:
         """Posterior mean and central interval of the mean of the target in a leaf (k,), at the centre of its rows.
 
         A leaf that is linear in features has a Student's t for each slope precision, and their mixture here.
@@ -267,11 +271,17 @@ class NormalLinear:
     def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
         """Mean, as a function of the features for linear leaves, and standard deviation about it."""
         posterior = self._posterior(statistics)
+        deviation = self.scale * np.sqrt(posterior.weight @ posterior.rate / (posterior.shape - 1.0))
+        return f"{names[0]} = {linear(self._coefficients(posterior))} ± {deviation:.3g}"
+
+    def coefficients(self, statistics: Floats) -> Floats:
+        """Offset and slopes (D + 1,) of the mean of a leaf (k,) in the units of the targets; (1,) for a constant."""
+        return self._coefficients(self._posterior(statistics))
+
+    def _coefficients(self, posterior: LinearPosterior) -> Floats:
         mean = self.scale * posterior.average
         mean[0] += self.center
-        deviation = self.scale * np.sqrt(posterior.weight @ posterior.rate / (posterior.shape - 1.0))
-        level = linear(np.append(mean[:1], self._slopes(mean[1:])) if self.uses_design else mean)
-        return f"{names[0]} = {level} ± {deviation:.3g}"
+        return np.append(mean[:1], self._slopes(mean[1:])) if self.uses_design else mean
 
     @property
     def scan_family(self) -> NormalLinear:

@@ -25,6 +25,12 @@ class Family(Protocol):
     Leaf statistics are S (..., k) for any leading axes in the methods that learn, and S (leaves, k) in those that
     predict. There `membership` (leaves, n) is the probability of n rows to belong to each leaf, and `design`
     (d + 1, n) is a row of ones above their standardised features.
+
+    Four more members are optional; without them a family has numbers as targets, and plots and cards show less of it.
+    `is_categorical` is True where targets are classes. `interval(statistics, level)` is the posterior mean with the
+    limits of its central credible interval, of a leaf (k,): three arrays (classes,), or (1,) for numbers. Of a linear
+    leaf `coefficients(statistics)` are offset and slopes (d + 1,), and `middle(statistics)` is the design (d + 1, 1)
+    of the centre of its rows.
     """
 
     @property
