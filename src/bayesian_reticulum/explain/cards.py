@@ -244,7 +244,7 @@ def _leaf_interval(model: Reticulum, leaf: int, level: float) -> tuple[Floats, F
     """Mean and credible interval of what a leaf says of its targets."""
     family, statistics = model.family, model.statistics[leaf]
     if isinstance(family, DirichletCategorical | NormalLinear):
-        return family.mean_interval(statistics, level)
+        return family.interval(statistics, level)
     mean = np.atleast_1d(family.predictive_mean(statistics[None], np.ones((1, 1)), np.ones((1, 1))))
     unknown = np.full(mean.shape, np.nan)
     return mean, unknown, unknown
