@@ -1,7 +1,7 @@
 """The compiled core: whether it is in use, and its reading of schemas, gaps and trees.
 
-`core` is the compiled module. Python asks it nothing unless `is_available()`; whether it then answers for training rows
-is decided by `rows.rows_in_memory` alone, and for predictions by the model.
+Whether it answers for training rows is decided by `rows.rows_in_memory` alone, and for predictions by the model; both
+ask `is_available`.
 """
 
 from __future__ import annotations
@@ -12,30 +12,19 @@ from typing import Any
 import numpy as np
 
 from .arrays import Floats
-from .data import Gaps, Schema
+from .data import Gaps as SchemaGaps
+from .data import Schema
 from .tree import Tree
-
-__all__ = [
-    "core",
-    "import_error",
-    "instruction_set",
-    "is_available",
-    "mix_leaves",
-    "native_gaps",
-    "native_units",
-    "readable_cells",
-]
 
 import_error = ""
 try:
-    from . import _native as core
-except ImportError as error:
-    # The package was installed without a compiler: all is done in Python, and nothing below is called.
-    core = None  # type: ignore[assignment]
-    import_error = str(error)
+    from ._native import Gaps, Units, predict
 
-# The best set of instructions of this processor that the core was compiled for; empty without the core.
-instruction_set: str = "" if core is None else core.instruction_set
+    # The best set of instructions of this processor that the core was compiled for; empty without the core.
+    from ._native import instruction_set as instruction_set
+except ImportError as error:
+    # The package was installed without a compiler: the other names are missing, and nothing that needs them is called.
+    instruction_set, import_error = "", str(error)
 
 
 def is_available() -> bool:
@@ -55,15 +44,15 @@ def readable_cells(X: Any) -> Any:
 
 def native_units(schema: Schema) -> Any:
     """Return the units and limits of a schema's columns for compiled code."""
-    return core.Units(schema.center, schema.scale, schema.low, schema.high, schema.source, schema.code)
+    return Units(schema.center, schema.scale, schema.low, schema.high, schema.source, schema.code)
 
 
-def native_gaps(gaps: Gaps | None, covariance_inverse: Floats | None) -> Any:
+def native_gaps(gaps: SchemaGaps | None, covariance_inverse: Floats | None) -> Any:
     """Return gaps and the inverse covariance (D, D) of columns, by which they are filled, for compiled code."""
     if gaps is None:
-        return core.Gaps()
+        return Gaps()
     start, column = (np.asarray(part, dtype=np.int64) for part in (gaps.loading.indptr, gaps.loading.indices))
-    return core.Gaps(gaps.sources, gaps.group, start, column, gaps.loading.data, covariance_inverse)
+    return Gaps(gaps.sources, gaps.group, start, column, gaps.loading.data, covariance_inverse)
 
 
 def mix_leaves(schema: Schema, tree: Tree, values: Floats | None, X: Any, threads: int) -> Floats:
@@ -82,7 +71,7 @@ def mix_leaves(schema: Schema, tree: Tree, values: Floats | None, X: Any, thread
     cells, units = readable_cells(X), native_units(schema)
     rest = tree.hyperplanes, tree.children, values, threads, out
     # Without gaps the core only reports missing cells, so that most tables are not searched for them beforehand.
-    has_gaps = core.predict(cells, units, None, *rest)
+    has_gaps = predict(cells, units, None, *rest)
     if has_gaps:
-        core.predict(cells, units, native_gaps(schema.gaps(X), schema.covariance_inverse), *rest)
+        predict(cells, units, native_gaps(schema.gaps(X), schema.covariance_inverse), *rest)
     return out

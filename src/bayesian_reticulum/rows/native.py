@@ -6,6 +6,7 @@ remains the reference that it is tested against.
 
 from __future__ import annotations
 
+import contextlib
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -13,13 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats, Integers, unpack_symmetric
-from ..compiled import core, mix_leaves, native_gaps, native_units, readable_cells
+from ..compiled import mix_leaves, native_gaps, native_units, readable_cells
 from ..data import Schema
 from ..families import CodedFamily, DirichletCategorical, Family
 from ..tree import Shape, Tree
 from .limits import HESSIAN_ROWS
 from .numpy import NumpyRows
 from .protocol import Moments, Pass
+
+# Without a compiler at installation these are missing, and no NativeRows are made (`compiled.is_available`).
+with contextlib.suppress(ImportError):
+    from .._native import Table, ascend, group_pad, pad
 
 
 class _Layout(NamedTuple):
@@ -85,7 +90,7 @@ class NativeRows(NumpyRows):
         present = np.flatnonzero(counts)
         gap_counts = np.zeros(len(counts)) if has_gaps is None else np.bincount(codes, has_gaps, len(counts))
         counts, gap_counts = counts[present], gap_counts[present].astype(np.int64)
-        padded = -(-counts // core.pad) * core.pad
+        padded = -(-counts // pad) * pad
         segments = np.concatenate([[0], np.cumsum(padded)])
         skipped = segments[:-1] - np.concatenate([[0], np.cumsum(counts)[:-1]])
         row = np.full(segments[-1], -1, dtype=np.int64)
@@ -177,7 +182,7 @@ class NativeRows(NumpyRows):
             schema, whole_table, place = self._shared["whole"]
             if schema is self._schema:
                 whole, places = whole_table, np.where(is_row, place[self._chosen[row]], -1)
-        table = core.Table(
+        table = Table(
             readable_cells(self._X),
             row if self._chosen is None else np.where(is_row, self._chosen[row], -1),
             segments,
@@ -363,7 +368,7 @@ class NativeRows(NumpyRows):
         )
         log_evidence, prices = np.empty(len(hyperplanes)), np.empty(precisions.shape)
         hessian_rows = self if exact else self.sampled(HESSIAN_ROWS)
-        core.ascend(
+        ascend(
             self._table,
             hessian_rows._table,
             1.0 if hessian_rows is self else self.weight / hessian_rows.weight,
@@ -392,7 +397,7 @@ class NativeRows(NumpyRows):
             return super().histogram(directions, edges, cuts, statistics)
         k, coded = self.family.n_statistics, self._is_coded
         bins, groups = edges.shape[1] + 1, len(cuts) + 1
-        size = -(-groups * (1 if coded else k) // core.group_pad) * core.group_pad
+        size = -(-groups * (1 if coded else k) // group_pad) * group_pad
         out = np.zeros((len(directions), bins, k if coded else 1, size))
         self._table.histogram(
             np.ascontiguousarray(directions),
