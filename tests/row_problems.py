@@ -46,9 +46,7 @@ class Problem:
 
 
 @st.composite
-def problems(
-    draw, *, n=few_rows, min_splits=0, max_splits=5, trees_in_stack=few_trees, table=None
-) -> Problem:
+def problems(draw, *, n=few_rows, min_splits=0, max_splits=5, trees_in_stack=few_trees, table=None) -> Problem:
     tree = draw(trees(min_splits=min_splits, max_splits=max_splits))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, c, k, d = draw(n), draw(trees_in_stack), draw(st.integers(1, 3)), tree.n_features

@@ -121,7 +121,7 @@ def test_an_ascent_ends_where_the_penalised_gradient_vanishes(tree, seed, n):
 
 @few
 @given(tree=trees(min_splits=1, max_splits=3), seed=seeds, n=st.integers(5, 60))
-def test_updates_of_precisions_never_lowers_the_log_evidence(tree, seed, n):
+def test_updates_of_precisions_never_lower_the_log_evidence(tree, seed, n):
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, n, tree.n_features, 2)
     start = tree.hyperplanes[None], np.full((1, tree.n_splits), 0.02)

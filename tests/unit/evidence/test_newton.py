@@ -25,7 +25,7 @@ def test_newton_uses_the_complete_information_where_the_observed_is_indefinite(s
     for index in range(count):
         both = 0.8 * observed[index] + 0.2 * complete[index] if cautious[index] else observed[index]
         usable = np.linalg.eigvalsh(both + np.diag(prior[index])).min() > 0
-        assert of_use[index, 0] == (cautious[index] or not usable)
+        assert of_use[index] == (cautious[index] or not usable)
         information = both if usable else complete[index]
         np.testing.assert_allclose(inverses[index] @ (information + np.diag(prior[index])), np.eye(width), atol=1e-6)
         assert np.linalg.eigvalsh(inverses[index]).min() > 0

@@ -166,12 +166,13 @@ def test_targets_without_codes_are_not_passed_over_in_floats():
 
 @pytest.mark.parametrize("weight", [1e-13, 1e7])
 def test_weights_that_floats_cannot_divide_are_left_to_doubles(weight):
-    table, limits = (
-        (np.zeros((3, 1)), np.zeros(3, dtype=int), DirichletCategorical((0.5, 0.5))),
-        Limits(fewest_in_floats=0),
+    table = np.zeros((3, 1)), np.zeros(3, dtype=int), DirichletCategorical((0.5, 0.5))
+    one, other = (
+        NativeRows(*table, weights, identity_schema(1), limits=Limits(fewest_in_floats=0))
+        for weights in (np.ones(3), np.array([1.0, weight, 1.0]))
     )
-    assert NativeRows(*table, np.ones(3), identity_schema(1), limits=limits)._in_floats
-    assert not NativeRows(*table, np.array([1.0, weight, 1.0]), identity_schema(1), limits=limits)._in_floats
+    assert one._in_floats
+    assert not other._in_floats
 
 
 @pytest.mark.parametrize("children", [[[0, -1]], [[1, -1]], [[-1, -3]]])
