@@ -21,6 +21,7 @@ from .frames import (
 )
 from .gaps import Gaps, features_with_gaps
 from .quantiles import weighted_quantiles, weights_by_code
+from .rotation import Rotation
 from .schema import Schema, default_names, identity_schema
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Gaps",
     "Levels",
     "Numbers",
+    "Rotation",
     "Schema",
     "as_numbers",
     "chosen_categories",
