@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -254,14 +254,12 @@ class GrowthStripDisplay(Display):
         if model.schema.numbers != (0, 1) or model.schema.n_features != 2:
             return cls(frames).plot(ax=ax)
         section = Section.of_numbers(estimator, (0, 1), cells, None, GRID // 2)
-        # For where rows go, a tree on its way needs no leaves.
-        models = [replace(model, tree=frame.tree) for frame in frames]
         return cls(
             frames,
             model.schema.names,
             section.grid,
-            tuple(map(section.planes, models)),
-            tuple(map(section.reach, models)),
+            tuple(section.planes(model.schema, frame.tree) for frame in frames),
+            tuple(section.reach(model.schema, frame.tree) for frame in frames),
             model.targets if model.has_classes else (),
             None if y is None else cells,
             class_codes(estimator, y),

@@ -10,7 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..arrays import Floats
-from ..model import Reticulum
+from ..data import Schema
+from ..model import Reticulum, compute_membership, compute_routes
+from ..tree import Tree
 
 # Grid points along each axis of a plane, and along a line.
 GRID, CURVE = 240, 400
@@ -73,17 +75,21 @@ class Section:
         parts = [model.predict_mean(rows).reshape(len(rows), -1) for rows in self.blocks()]
         return np.concatenate(parts).reshape(*self.shape, -1)
 
-    def reach(self, model: Reticulum) -> Floats:
-        """Probability to come to each split, shape (m, *shape)."""
-        is_below = (model.tree.shape.sides != 0).astype(np.float64)
-        parts = [is_below @ model.membership(rows).T for rows in self.blocks()]
-        # Sums may end a rounding above one, which is no opacity.
+    def reach(self, schema: Schema, tree: Tree) -> Floats:
+        """Probability to come to each split of a tree, shape (m, *shape)."""
+        is_below = (tree.shape.sides != 0).astype(np.float64)
+        parts = [is_below @ compute_membership(schema, tree, rows).T for rows in self.blocks()]
+        # Rounding can lift a sum above one, which Matplotlib refuses as an opacity.
         return np.asarray(np.minimum(np.concatenate(parts, axis=1), 1.0)).reshape(-1, *self.shape)
 
-    def planes(self, model: Reticulum) -> Floats:
-        """Offset and slopes of the activation of each split, (m, 1 + features): it is straight within limits."""
+    def planes(self, schema: Schema, tree: Tree) -> Floats:
+        """Offset and slopes of the activation of each split of a tree, shape (m, 1 + features).
+
+        Within the limits of the schema an activation is linear in the features.
+        """
         low, high = np.array([(own[0], own[-1]) for own in self.grid]).T
-        activation = model.routes(self._rows(np.vstack([low, low + np.diag(high - low)]))).activation[0]
+        corners = self._rows(np.vstack([low, low + np.diag(high - low)]))
+        activation = compute_routes(schema, tree, corners).activation[0]
         slopes = (activation[:, 1:] - activation[:, :1]) / (high - low)
         return np.column_stack([activation[:, 0] - slopes @ low, slopes])
 
