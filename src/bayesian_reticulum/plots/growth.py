@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..arrays import Floats, Integers
-from ..explain import check_whole_number, evidence_ledger
-from ..model import fitted_model, printable
+from ..explain import evidence_ledger
+from ..model import check_whole_number, fitted_model, printable
 from ..tree import Tree
 from .section import GRID, Section, checked_cells, class_codes
 from .style import BLUE, EDGE, FAINT, GREY, INK, ORANGE, Display, counted, name_axis, quiet, shortened, write

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..arrays import Floats
-from ..explain import check_whole_number
-from ..model import fitted_model, printable
+from ..model import check_whole_number, fitted_model, printable
 from .style import BLUE, FAINT, GREY, INK, Display, counted, shortened, write
 
 

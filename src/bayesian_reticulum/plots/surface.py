@@ -10,8 +10,7 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt, label, map_coordinates
 
 from ..arrays import Floats
-from ..explain import check_whole_number
-from ..model import TRANSITION, class_name, fitted_model, printable
+from ..model import TRANSITION, check_whole_number, class_name, fitted_model, printable
 from .section import CURVE, GRID, Section, checked_cells, chosen_features, class_codes
 from .style import (
     BLUE,

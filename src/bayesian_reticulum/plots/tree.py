@@ -9,10 +9,17 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 
-from ..arrays import Floats
-from ..explain import Contribution, check_whole_number, contributions, node_cards
-from ..families import NormalLinear
-from ..model import TRANSITION, Reticulum, class_name, fitted_model, printable
+from ..explain import Contribution, node_cards
+from ..families import class_probabilities, leaf_coefficients, leaf_middle
+from ..model import (
+    TRANSITION,
+    Reticulum,
+    check_whole_number,
+    class_name,
+    fitted_model,
+    linear_terms,
+    printable,
+)
 from .style import (
     BLUE,
     EDGE,
@@ -207,30 +214,21 @@ class TreeDisplay(Display):
         return self
 
 
-def _leaf_shown(model: Reticulum, node: int, below: Any, level: int, count: float, share: float) -> LeafShown:
-    """A leaf, or the branch below a split as one leaf."""
-    name = str(~node) if node < 0 else counted(int(below.sum()) - 1, "split")
-    statistics = model.statistics[below].sum(axis=0)
+def _leaf_shown(model: Reticulum, node: int, is_below: Any, level: int, count: float, share: float) -> LeafShown:
+    """Describe a leaf, or the branch below a split as one leaf."""
+    name = str(~node) if node < 0 else counted(int(is_below.sum()) - 1, "split")
+    statistics = model.statistics[is_below].sum(axis=0)
     if model.has_classes:
-        mean = tuple(model.family.predictive_mean(statistics[None], np.ones((1, 1)), np.ones((1, 1)))[0].tolist())
-        return LeafShown(name, level, share, count, mean, (), ())
-    found: list[Floats] = []
-
-    def noted(coefficients: Floats) -> str:
-        found.append(coefficients)
-        return ""
-
-    # What a leaf is linear in is told to whoever writes it down.
-    model.family.describe(statistics, model.targets, noted)
-    slopes = contributions(model, found[0]) if model.family.uses_design and found else ()
-    if isinstance(model.family, NormalLinear):
-        design = model.family.middle(statistics)
-    else:
-        design = np.append(1.0, np.zeros(model.tree.n_features))[:, None]
+        probabilities = tuple(class_probabilities(model.family, statistics).tolist())
+        return LeafShown(name, level, share, count, probabilities, (), ())
+    coefficients = leaf_coefficients(model.family, statistics)
+    terms = () if coefficients is None else linear_terms(model.schema, coefficients)
+    design = leaf_middle(model.family, statistics, model.tree.n_features)
     predictive = model.family.predictive(statistics[None], np.ones((1, 1)), design)
     quantiles = tuple(float(np.ravel(predictive.quantile(q))[0]) for q in (0.05, 0.25, 0.75, 0.95))
     mean = (float(np.ravel(predictive.mean)[0]),)
-    return LeafShown(name, level, share, count, mean, quantiles, tuple(own for own in slopes if own.share > 0))
+    used = tuple(Contribution(term.name, term.slope, term.share) for term in terms if term.share > 0)
+    return LeafShown(name, level, share, count, mean, quantiles, used)
 
 
 class _Sheet:
