@@ -1,8 +1,7 @@
-"""The fitted reticulum: immutable data that predict, and what is printed of them.
+"""The fitted reticulum: immutable data that predict, and their printed forms.
 
-`reticulum` holds the model and its predictions, `checks` what it refuses to be made of, and `routing` how rows go down
-a tree. `outline` says in words what each node is; `text` and `notebook` lay the same words out as plain text and as
-HTML.
+`reticulum` holds the model and its predictions, `checks` the checks of its parts, and `routing` how rows go down a
+tree. `outline` describes each node in words; `text` and `notebook` lay these out as plain text and as HTML.
 """
 
 from __future__ import annotations

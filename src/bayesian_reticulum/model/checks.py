@@ -1,4 +1,4 @@
-"""What a model refuses to be made of."""
+"""Checks of the parts of a model, and of parameters that are whole numbers."""
 
 from __future__ import annotations
 
