@@ -135,7 +135,7 @@ def explain_rows(
     1
     """
     model = fitted_model(estimator)
-    cells = estimator._checked_rows(X)
+    cells = model.encode(X)
     tree, schema = model.tree, model.schema
     gaps, hyperplanes = schema.gaps(cells), tree.hyperplanes[None]
     design, left_open = schema.filled(cells, gaps)
