@@ -147,7 +147,7 @@ def explain_rows(
     1
     """
     model = fitted_model(estimator)
-    cells = estimator._checked_rows(X)
+    cells = model.encode(X)
     routed = _route(model, cells)
     means = model.family.predictive_mean(model.statistics, routed.membership, routed.design)
     uncertainty = model.predict_uncertainty(cells)

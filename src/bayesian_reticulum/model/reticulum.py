@@ -42,8 +42,8 @@ class Reticulum:
     family : Family
         Likelihood and prior of the leaves: turns their statistics into predictions.
     schema : Schema
-        Names and units of the features, and the columns that stand for them. All methods take rows as numbers:
-        categories as the codes that the schema has for their levels, missing cells as NaN.
+        Names and units of the features, and the columns that stand for them. `encode` makes cells of a table, which
+        all other methods work on: numbers, codes of levels, and NaN for missing cells.
     targets : tuple of str
         Names of the classes, or of the number that is predicted.
     precisions : ndarray of shape (m,)
@@ -76,6 +76,36 @@ class Reticulum:
         check_model(self)
 
     __setstate__ = refreeze
+
+    def encode(self, X: Any) -> Any:
+        """Cells of a table like that of fit: the numbers that all other methods work on.
+
+        Columns of a data frame are matched by name and taken in the order of fit; categories become codes. A table with
+        missing or too many columns, without rows or with infinite cells is refused.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            A data frame of pandas, polars or pyarrow, an array or a list.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            Numbers, codes of levels, and NaN for gaps and for levels that were not there in fit. An array of floats
+            is returned as it is where there are no categories.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bayesian_reticulum import ReticulumClassifier
+        >>> frame = pd.DataFrame({"age": [31.0, 45.0, 62.0] * 20, "city": ["Oslo", "Rome", "Oslo"] * 20})
+        >>> model = ReticulumClassifier(random_state=0).fit(frame, [0, 1, 0] * 20).model_
+        >>> model.encode(pd.DataFrame({"city": ["Oslo", "Rome", "Paris"], "age": [50.0, None, 70.0]}))
+        array([[50.,  0.],
+               [nan,  1.],
+               [70., nan]])
+        """
+        return self.schema.encoder.encode(X)
 
     @cached_property
     def hyperplanes(self) -> Floats:

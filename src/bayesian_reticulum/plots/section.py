@@ -156,10 +156,10 @@ def held_row(estimator: Any, features: tuple[int, ...], cells: Floats | None, ro
             row = row.to_frame().T.infer_objects()
         elif np.ndim(row) == 1 and not hasattr(row, "columns"):
             row = [list(row)]
-        own = np.asarray(estimator._checked_rows(row), dtype=np.float64)
-        if len(own) != 1:
-            raise ValueError(f"row must be a single row, such as X[:1]; got {len(own)} rows.")
-        return own[0], held
+        cells_held = np.asarray(estimator.model_.encode(row), dtype=np.float64)
+        if len(cells_held) != 1:
+            raise ValueError(f"row must be a single row, such as X[:1]; got {len(cells_held)} rows.")
+        return cells_held[0], held
     base = np.full(schema.n_features, np.nan)
     for place, category in enumerate(schema.categories):
         known = None if cells is None else cells[~np.isnan(cells[:, place]), place]
@@ -192,7 +192,7 @@ def checked_cells(estimator: Any, X: Any, y: Any) -> tuple[Floats | None, Any]:
         if y is not None:
             raise ValueError("y was given without X; give both, or neither.")
         return None, None
-    cells = np.asarray(estimator._checked_rows(X), dtype=np.float64)
+    cells = np.asarray(estimator.model_.encode(X), dtype=np.float64)
     if y is None:
         return cells, None
     y = np.asarray(y)
