@@ -147,8 +147,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         self.classes_ = classes
         weights = self._times_class_weights(classes, codes, weights)
         used = used_rows(weights)
-        codes, row_numbers = codes[used], np.arange(len(weights))[used]
-        return Targets(codes, codes, weights[used], used, row_numbers, family, tuple(map(str, classes)))
+        return Targets(codes[used], codes[used], weights[used], used, family, tuple(map(str, classes)))
 
     def _times_class_weights(self, classes: np.ndarray, codes: Integers, weights: Floats) -> Floats:
         """Weights of rows times those of their classes."""

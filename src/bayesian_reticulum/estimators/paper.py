@@ -19,6 +19,7 @@ from .models import make_model
 from .parameters import check_limit, check_number, check_whole_number
 from .runs import Run, run_growth
 from .training import TrainingData
+from .weights import rows_of_table
 
 # Cells, steps and targets beyond these overflow: the first two where a method works in the units of the table.
 _LARGEST_RAW_CELL = 1e100
@@ -202,4 +203,4 @@ def _in_canonical_order(data: TrainingData) -> TrainingData:
     is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (codes[1:] != codes[:-1])
     first = np.flatnonzero(is_new)
     weights = np.add.reduceat(weights, first)
-    return data._replace(X=X[first], targets=codes[first], weights=weights, row_numbers=data.row_numbers[order[first]])
+    return data._replace(X=X[first], targets=codes[first], weights=weights, used=rows_of_table(data.used, order[first]))

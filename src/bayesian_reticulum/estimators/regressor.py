@@ -174,16 +174,15 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
 
     def _learn_targets(self, y: Any, weights: Floats, target_name: str) -> Targets:
         used = used_rows(weights)
-        row_numbers = np.arange(len(weights))[used]
         numbers, weights = np.asarray(y, dtype=np.float64)[used], weights[used]
         names = (target_name,)
         if not isinstance(self.leaf, str):
-            return Targets(numbers, numbers, weights, used, row_numbers, self.leaf, names)
+            return Targets(numbers, numbers, weights, used, self.leaf, names)
         check_target_size(numbers)
-        clipped = clip_wild_targets(numbers, weights, row_numbers)
+        clipped = clip_wild_targets(numbers, weights, used)
         center, scale = target_units(clipped, weights)
         values = with_rounding(clipped, weights, scale)
-        return Targets(values, numbers, weights, used, row_numbers, NormalLinear(center=center, scale=scale), names)
+        return Targets(values, numbers, weights, used, NormalLinear(center=center, scale=scale), names)
 
     def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
         if not isinstance(self.leaf, str):
@@ -201,7 +200,7 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
     def _grow_given_family(self, data: TrainingData) -> tuple[Reticulum, History]:
         encoder = data.encoder
         schema = Schema.from_columns(data.X, data.weights, encoder.names, categories=encoder.categories)
-        check_row_statistics(data.family, schema.design(data.X), data.targets, data.row_numbers)
+        check_row_statistics(data.family, schema.design(data.X), data.targets, data.used)
         grown = self._grow_model(data)
         assert grown is not None
         return grown
@@ -213,8 +212,8 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
         check_target_size(y)
         family = self.model_.family
         assert isinstance(family, NormalLinear)
-        used = weights > 0
-        clipped = clip_wild_targets(y[used], weights[used], np.flatnonzero(used))
+        used = used_rows(weights)
+        clipped = clip_wild_targets(y[used], weights[used], used)
         values = np.zeros((len(y), 2))
         values[used] = with_rounding(clipped, weights[used], family.scale)
         return values, y, weights

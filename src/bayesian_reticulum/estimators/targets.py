@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from ..arrays import Floats, Integers
+from ..arrays import Floats
 from ..data import Schema, is_gap, weighted_quantiles
 from ..families import Family
 from .callers import warn_caller
+from .weights import rows_of_table
 
 # Larger targets have squares that overflow; smaller ones than its inverse, squares that vanish.
 _LARGEST_TARGET = 1e150
@@ -29,10 +30,8 @@ class Targets(NamedTuple):
         Codes of classes, or the numbers that were given.
     weights : ndarray of shape (n,)
         Positive.
-    used : slice or ndarray
+    used : slice or ndarray of shape (n,)
         The rows of the table that have a weight.
-    row_numbers : ndarray of shape (n,)
-        The same as numbers.
     family : Family
     names : tuple of str
         Names of the classes, or of the target.
@@ -42,7 +41,6 @@ class Targets(NamedTuple):
     numbers: Any
     weights: Floats
     used: Any
-    row_numbers: Integers
     family: Family
     names: tuple[str, ...]
 
@@ -78,15 +76,18 @@ def target_units(y: Floats, weights: Floats) -> tuple[float, float]:
     return center, scale
 
 
-def clip_wild_targets(y: Floats, weights: Floats, row_numbers: Integers) -> Floats:
-    """Bring wild targets (n,) in to 100 standard deviations from the median; a warning names them by row."""
+def clip_wild_targets(y: Floats, weights: Floats, used: Any) -> Floats:
+    """Bring wild targets (n,) in to 100 standard deviations from the median; a warning names them by row.
+
+    They are those of the `used` rows of a table.
+    """
     low, median, high = weighted_quantiles(y[:, None], weights, [0.05, 0.5, 0.95])[0]
     # The standard deviation that the middle nine tenths have, so that one row in twenty may be wild.
     reach = _FARTHEST_TARGET * (high - low) / (2 * ndtri(0.95))
     wild = np.flatnonzero(np.abs(y - median) > reach)
     if not len(wild) or reach == 0:
         return y
-    first = f"y[{row_numbers[wild[0]]}] = {y[wild[0]]:.6g}"
+    first = f"y[{rows_of_table(used, wild[0])}] = {y[wild[0]]:.6g}"
     subject = f"{first} lies" if len(wild) == 1 else f"{len(wild)} targets, the first of them {first}, lie"
     warn_caller(
         f"{subject} more than {_FARTHEST_TARGET:.0f} standard deviations from where most others are, and will be read "
@@ -112,8 +113,11 @@ def rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
     return (scale * distance) ** 2 / 12.0
 
 
-def check_row_statistics(family: Family, design: Floats, y: Floats, row_numbers: Integers) -> None:
-    """Refuse a family that does not fit the design (D + 1, n), or targets (n,) that do not fit the family."""
+def check_row_statistics(family: Family, design: Floats, y: Floats, used: Any) -> None:
+    """Refuse a family that does not fit the design (D + 1, n), or targets (n,) that do not fit the family.
+
+    They are those of the `used` rows of a table.
+    """
     statistics = np.asarray(family.row_statistics(design, y))
     if statistics.shape != (len(y), family.n_statistics):
         raise ValueError(
@@ -123,6 +127,6 @@ def check_row_statistics(family: Family, design: Floats, y: Floats, row_numbers:
     bad = np.flatnonzero(~np.isfinite(statistics).all(axis=1))
     if len(bad):
         raise ValueError(
-            f"leaf = {family!r} has no finite statistics for y[{row_numbers[bad[0]]}] = {y[bad[0]]:.6g}. "
+            f"leaf = {family!r} has no finite statistics for y[{rows_of_table(used, bad[0])}] = {y[bad[0]]:.6g}. "
             "Leave such rows out, or use a family for which they are possible."
         )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ..arrays import Floats, Integers
+from ..arrays import Floats
 from ..data import Columns, Encoder
 from ..families import Family
 from ..rows import NumpyRows
@@ -18,8 +18,8 @@ from .weights import checked_weights, used_rows
 class TrainingData(NamedTuple):
     """A checked and encoded table: cells (n, d), targets as the family wants them, and positive weights.
 
-    Cells are numbers, the codes of a category's levels, or NaN where they are missing. Row i is row `row_numbers[i]` of
-    the table that was given to fit.
+    Cells are numbers, the codes of a category's levels, or NaN where they are missing. They are
+    those of the `used` rows of the table that was given to fit, a slice or places (n,).
     """
 
     X: Any
@@ -28,7 +28,7 @@ class TrainingData(NamedTuple):
     family: Family
     encoder: Encoder
     target_names: tuple[str, ...]
-    row_numbers: Integers
+    used: Any
 
 
 def encode_training_data(columns: Columns, names: tuple[str, ...], targets: Targets) -> TrainingData:
@@ -52,7 +52,7 @@ def encode_training_data(columns: Columns, names: tuple[str, ...], targets: Targ
                 "it. Leave it out, or join levels that belong together."
             )
     X = encoder.fill(columns)
-    return TrainingData(X, targets.values, targets.weights, targets.family, encoder, targets.names, targets.row_numbers)
+    return TrainingData(X, targets.values, targets.weights, targets.family, encoder, targets.names, targets.used)
 
 
 class TrainingRows(NamedTuple):
