@@ -6,14 +6,10 @@ every law in `test_rows.py`.
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -251,18 +247,3 @@ def assert_prints_what_is_shown(printed: str, shown: str) -> None:
     assert number.sub("#", printed) == number.sub("#", shown)
     values, expected = ([float(found) for found in number.findall(text)] for text in (printed, shown))
     np.testing.assert_allclose(values, expected, rtol=0.05, atol=0.01)
-
-
-@contextlib.contextmanager
-def benchmark(name: str) -> Iterator[ModuleType]:
-    """A script of benchmarks/ as a module."""
-    path = Path(__file__).resolve().parent.parent / "benchmarks" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look up their module while it is being executed.
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-        yield module
-    finally:
-        del sys.modules[name]
