@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.special import betainc, digamma, gammaln
 
@@ -151,6 +152,11 @@ BACKENDS = [
     pytest.param(NumpyRows, id="NumPy"),
     pytest.param(NativeRows, id="compiled", marks=needs_compiled),
 ]
+
+
+def examples(n: int) -> settings:
+    """Settings of a property with this number of examples, or ten times as many in `make test-thorough`."""
+    return settings(max_examples=10 * n if settings.default.max_examples > 100 else n)
 
 
 @st.composite

@@ -284,15 +284,15 @@ def _text(results: Polygons) -> Iterable[str]:
     yield (
         f"{results.n_rows} rows of the sphere, whose true stiffness is {TRUE_STIFFNESS:g}. Each ascent starts from a "
         "regular polygon with that stiffness and the area of the disk, as a chain of soft splits. Gates have no prior, "
-        f"except in the last column, where the evidence sets its precisions. Adam makes {results.adam_steps} steps at a "
-        f"learning rate of {ADAM.rate:g}; the other ascents run until they stop."
+        f"except in the last column, where the evidence sets its precisions. Adam makes {results.adam_steps} steps "
+        f"at a learning rate of {ADAM.rate:g}; the other ascents run until they stop."
     )
     ends = (PAPER, PAPER_ADAM, VARIATIONAL, VARIATIONAL_PRIOR)
     yield _span_text(results)
     yield _by_size(results, ends, ends, lambda fit: f"{_number(fit.stiffness)} ({fit.in_use})")
     yield (
-        f"**Log-loss on {results.n_test_rows} other rows.** The true probability has {results.floor:.4f}. With the right "
-        "splits the leaves by membership are still wrong: each holds a share of all rows in its soft border."
+        f"**Log-loss on {results.n_test_rows} other rows.** The true probability has {results.floor:.4f}. With the "
+        "right splits the leaves by membership are still wrong: each holds a share of all rows in its soft border."
     )
     all_ = (START_PAPER, PAPER, PAPER_ADAM, START_VARIATIONAL, VARIATIONAL, VARIATIONAL_PRIOR)
     yield _by_size(results, all_, all_, lambda fit: f"{fit.log_loss:.4f}")

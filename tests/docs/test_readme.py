@@ -75,6 +75,7 @@ def test_make_knows_the_targets():
     "page",
     [
         "README.md",
+        "CONTRIBUTING.md",
         "docs/design.md",
         "docs/families.md",
         "docs/limits.md",
