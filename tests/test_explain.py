@@ -21,9 +21,7 @@ from bayesian_reticulum import (
 )
 from bayesian_reticulum.datasets import make_cross, make_sphere
 from bayesian_reticulum.evidence.state import evaluate
-from bayesian_reticulum.explain.cards import leaf_cards, node_cards
-from bayesian_reticulum.explain.ledger import evidence_ledger
-from bayesian_reticulum.explain.rows import explain_rows
+from bayesian_reticulum.explain import evidence_ledger, explain_rows, leaf_cards, node_cards
 from bayesian_reticulum.tree import collapse, kept_splits
 from plugins import GammaPoisson, mixed_frame
 
