@@ -76,7 +76,7 @@ class Polar:
     def hyperplanes(self, coordinates: Floats) -> Floats:
         offset, stiffness, angles = coordinates[..., :1], coordinates[..., 1:2], coordinates[..., 2:]
         one = np.ones_like(offset)
-        # Component k of the normal is the product of the sines before it and its own cosine; the last has no cosine.
+        # Component k of the normal is the product of the sines before it and of its cosine; the last has no cosine.
         normal = _products_before(np.sin(angles)) * np.concatenate([np.cos(angles), one], axis=-1)
         return np.concatenate([stiffness * offset, stiffness * normal], axis=-1)
 

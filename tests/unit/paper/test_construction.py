@@ -1,4 +1,4 @@
-"""The steps of the published construction, each on its own, and a run of them."""
+"""The steps of the published construction, each alone, and a run of them."""
 
 from dataclasses import replace
 
