@@ -6,18 +6,15 @@ in `laws/test_rows.py` and `laws/test_rows_views.py`.
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.special import betainc, digamma, gammaln
 
@@ -158,6 +155,11 @@ BACKENDS = [
 each_backend = pytest.mark.parametrize("rows_class", BACKENDS)
 
 
+def examples(n: int) -> settings:
+    """Settings of a property with this number of examples, or ten times as many in `make test-thorough`."""
+    return settings(max_examples=10 * n if settings.default.max_examples > 100 else n)
+
+
 @st.composite
 def trees(draw: st.DrawFn, *, min_splits: int = 0, max_splits: int = 8, n_features: int | None = None) -> Tree:
     """Random trees of random shape, grown leaf by leaf."""
@@ -252,18 +254,3 @@ def assert_prints_what_is_shown(printed: str, shown: str) -> None:
     assert number.sub("#", printed) == number.sub("#", shown)
     values, expected = ([float(digits) for digits in number.findall(text)] for text in (printed, shown))
     np.testing.assert_allclose(values, expected, rtol=0.05, atol=0.01)
-
-
-@contextlib.contextmanager
-def benchmark(name: str) -> Iterator[ModuleType]:
-    """A script of benchmarks/ as a module."""
-    path = Path(__file__).resolve().parent.parent / "benchmarks" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look up their module while it is being executed.
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-        yield module
-    finally:
-        del sys.modules[name]

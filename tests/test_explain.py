@@ -21,9 +21,7 @@ from bayesian_reticulum import (
 )
 from bayesian_reticulum.datasets import make_cross, make_sphere
 from bayesian_reticulum.evidence.state import evaluate
-from bayesian_reticulum.explain.cards import leaf_cards, node_cards
-from bayesian_reticulum.explain.ledger import evidence_ledger
-from bayesian_reticulum.explain.rows import explain_rows
+from bayesian_reticulum.explain import evidence_ledger, explain_rows, leaf_cards, node_cards
 from bayesian_reticulum.tree import collapse, kept_splits
 from plugins import GammaPoisson, mixed_frame
 
@@ -349,7 +347,7 @@ def test_parents_are_those_of_the_tree():
 
 
 def test_intervals_of_classes_are_those_of_beta_distributions():
-    mean, low, high = DirichletCategorical((0.5, 1.0, 2.0)).mean_interval(np.array([3.0, 0.0, 7.0]), 0.8)
+    mean, low, high = DirichletCategorical((0.5, 1.0, 2.0)).interval(np.array([3.0, 0.0, 7.0]), 0.8)
     np.testing.assert_allclose(mean, np.array([3.5, 1.0, 9.0]) / 13.5)
     expected = [beta(counts, 13.5 - counts).interval(0.8) for counts in (3.5, 1.0, 9.0)]
     np.testing.assert_allclose(np.column_stack([low, high]), expected)
@@ -357,7 +355,7 @@ def test_intervals_of_classes_are_those_of_beta_distributions():
 
 def test_the_interval_of_a_constant_leaf_is_students():
     family, y = NormalLinear(), np.array([0.3, 0.5, 1.2, -0.4])
-    mean, low, high = family.mean_interval(family.row_statistics(None, y).sum(axis=0), 0.9)
+    mean, low, high = family.interval(family.row_statistics(None, y).sum(axis=0), 0.9)
     total, shape = 0.1 + 4, 2.0 + 2
     center = y.sum() / total
     rate = 0.1 + 0.5 * (y @ y - total * center**2)

@@ -29,8 +29,7 @@ from bayesian_reticulum import (
     simplify,
 )
 from bayesian_reticulum.datasets import make_cross
-from bayesian_reticulum.explain.rows import explain_rows
-from bayesian_reticulum.explain.text import export_text
+from bayesian_reticulum.explain import explain_rows, export_text
 from bayesian_reticulum.plots import (
     GrowthDisplay,
     GrowthStripDisplay,

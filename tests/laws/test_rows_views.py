@@ -5,7 +5,7 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.data.schema import Schema, identity_schema
@@ -15,10 +15,10 @@ from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.memory import rows_in_memory
 from bayesian_reticulum.tree import Tree, graft, single_leaf, split_leaf
-from plugins import FAMILIES, each_backend, trees
+from plugins import FAMILIES, each_backend, examples, trees
 from row_problems import SUMS, problems, softened_gates
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 family = DirichletCategorical((0.5, 0.5))
 near = {"rtol": 1e-9, "atol": 1e-9}

@@ -6,7 +6,6 @@ step gains or costs is told by the same log evidence that grew the tree.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..distributions import ClassDistribution
+from ..estimators import training_rows, with_model
 from ..evidence import State, log_bayes_factors, penalty, reconverge
 from ..growth import polish
 from ..history import GrowthEvent, History
@@ -98,12 +98,12 @@ def simplify(
     if not isinstance(verbose, Integral) or verbose < 0:
         raise ValueError(f"verbose must be a whole number, not negative; got {verbose!r}.")
     model = fitted_model(estimator)
-    if not hasattr(estimator, "_rows_like_fit"):
+    if not hasattr(estimator, "growth_policy"):
         raise ValueError(
             f"{type(estimator).__name__} was not grown by a log evidence in which splits have a price, so that there "
             "is nothing to judge a simpler tree by. Use ReticulumClassifier."
         )
-    rows, cells, targets, weights = estimator._rows_like_fit(X, y, sample_weight)
+    rows, cells, targets, weights = training_rows(estimator, X, y, sample_weight)
     problem = Problem.of(estimator, rows, bool(verbose))
     start = _as_fitted(rows, model)
     steps: list[SimplificationStep] = []
@@ -182,6 +182,4 @@ def _like(estimator: Any, problem: Problem, state: State, steps: Sequence[Simpli
         GrowthEvent(last + number, "simplified", None, step.tree, step.log_evidence)
         for number, step in enumerate(steps[1:], start=1)
     ]
-    simpler = copy.copy(estimator)
-    simpler._keep(model, History((*history, *events), history.stopping_reason))
-    return simpler
+    return with_model(estimator, model, History((*history, *events), history.stopping_reason))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.datasets import load_digits
@@ -18,11 +18,11 @@ from bayesian_reticulum.rows.native import NativeRows
 from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import single_leaf, split_leaf
 from evidence_problems import make_rows
-from plugins import FAMILIES, each_backend, needs_compiled, trees
+from plugins import FAMILIES, each_backend, examples, needs_compiled, trees
 from table_problems import large_problem
 
 BOTH = (NumpyRows, NativeRows)
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 
 

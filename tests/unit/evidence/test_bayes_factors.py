@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.data.schema import identity_schema
@@ -20,9 +20,9 @@ from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.memory import rows_in_memory
 from bayesian_reticulum.tree import collapse, single_leaf, split_leaf
 from evidence_problems import make_rows
-from plugins import each_backend, trees
+from plugins import each_backend, examples, trees
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 
 

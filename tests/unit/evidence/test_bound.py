@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.evidence.ascent import converge_responsibilities
 from bayesian_reticulum.evidence.bound import bound, free_energy
 from bayesian_reticulum.exact import expected_log_likelihood, log_marginal_likelihood
 from evidence_problems import dense_parts, make_rows, naive_free_energy
-from plugins import trees
+from plugins import examples, trees
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.evidence.bayes_factors import log_bayes_factors
@@ -11,9 +11,9 @@ from bayesian_reticulum.evidence.stack import Effort
 from bayesian_reticulum.evidence.state import ascend_and_evaluate, ascend_tree, evaluate, reconverge
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf, with_canonical_signs
 from evidence_problems import dense_parts, make_rows, naive_free_energy
-from plugins import trees
+from plugins import examples, trees
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.data.schema import Schema, identity_schema
@@ -11,12 +11,12 @@ from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.native import NativeRows
 from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
-from plugins import FAMILIES, needs_compiled
+from plugins import FAMILIES, examples, needs_compiled
 from row_problems import SUMS
 from table_problems import assert_same_answers, laid_out, large_problem, table_problems
 
 pytestmark = needs_compiled
-few = settings(max_examples=25)
+few = examples(25)
 BOTH = (NumpyRows, NativeRows)
 DEFAULT = Limits()
 

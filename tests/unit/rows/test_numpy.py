@@ -5,7 +5,7 @@ That their sums equal loops over rows is a law of all rows, in `laws/test_rows.p
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.data.schema import Schema, identity_schema
@@ -13,10 +13,10 @@ from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
-from plugins import FAMILIES, trees
+from plugins import FAMILIES, examples, trees
 from row_problems import SUMS, assert_same_pass, differences, naive_responsibilities, problems, requests, softened_gates
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 family = DirichletCategorical((0.5, 0.5))
 # Blocks of a few rows, and one thing at a time.

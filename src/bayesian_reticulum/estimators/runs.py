@@ -1,4 +1,4 @@
-"""Running a growth to its end."""
+"""Runs of growth: one to its end, or to where it falls too far behind, and several side by side."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _CATCH_UP = 3.0
 _TRIAL_ATTEMPTS = 4
 
 
-class Grown(NamedTuple):
-    """What a growth came to, why it stopped, and everything that happened."""
+class Run(NamedTuple):
+    """A growth that has ended: its final state, why it stopped, and everything that happened."""
 
     state: State
     reason: StoppingReason
@@ -27,7 +27,7 @@ class Grown(NamedTuple):
 
 def run_growth(
     growth: Generator[GrowthEvent, None, tuple[State, StoppingReason]], label: str, rival: float = -np.inf
-) -> Grown | None:
+) -> Run | None:
     """Run a growth to its end; with a label, a line is printed for each attempt.
 
     None if it is given up: far behind the log evidence of a rival, and no longer catching up.
@@ -39,15 +39,15 @@ def run_growth(
             event = next(growth)
         except StopIteration as end:
             state, reason = end.value
-            return Grown(state, reason, events)
+            return Run(state, reason, events)
         events.append(event)
         if event.phase not in ("kept", "rejected", "tuned"):
             continue
         if label:
             tried = len(event.candidates)
-            told = event.phase if event.phase == "tuned" else f"{event.phase}, {tried} candidate{'s' * (tried != 1)}"
+            outcome = event.phase if event.phase == "tuned" else f"{event.phase}, {tried} candidate{'s' * (tried != 1)}"
             print(
-                f"{label}attempt {event.attempt}: {told}, {event.tree.n_splits} splits, "
+                f"{label}attempt {event.attempt}: {outcome}, {event.tree.n_splits} splits, "
                 f"log evidence {event.log_evidence:.2f}",
                 file=sys.stdout,
                 flush=True,
@@ -66,10 +66,10 @@ def run_growth(
 
 
 def run_side_by_side(
-    growth: Callable[[int, np.random.Generator], Grown | None], children: list[np.random.Generator], threads: int
-) -> Iterable[Grown | None]:
+    growth: Callable[[int, np.random.Generator], Run | None], children: list[np.random.Generator], threads: int
+) -> Iterable[Run | None]:
     """Results of growths, in order, as many at once as there are threads."""
     if threads == 1:
         return (growth(restart, child) for restart, child in enumerate(children))
     results = Parallel(threads, prefer="threads")(delayed(growth)(*job) for job in enumerate(children))
-    return cast("list[Grown | None]", results)
+    return cast("list[Run | None]", results)

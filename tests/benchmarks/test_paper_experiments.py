@@ -79,9 +79,9 @@ def test_the_root_moves_more_than_the_lowest_splits_by_plain_steps(moves):
         assert root.moves[0] > 3 * lowest.moves[0]
 
 
-def test_the_random_trees_are_full():
-    rows = convergence._in_ranges(convergence.make_cross(100, random_state=0))
-    hyperplanes, shape = convergence._random_trees(rows, 2, np.random.default_rng(0))
+def test_therandom_trees_are_full():
+    rows = convergence.in_ranges(convergence.make_cross(100, random_state=0))
+    hyperplanes, shape = convergence.random_trees(rows, 2, np.random.default_rng(0))
     assert hyperplanes.shape == (2, 7, 3)
     np.testing.assert_array_equal(shape.levels, [0, 1, 1, 2, 2, 2, 2])
     np.testing.assert_array_equal(shape.leaf_levels, np.full(8, 3))

@@ -1,5 +1,7 @@
 """Laws of the tree's arrays, on random trees."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from bayesian_reticulum.tree import (
     Shape,
     Tree,
     branch_of,
+    check_tree,
     collapse,
     graft,
     insert_split,
@@ -42,7 +45,7 @@ def leaves_left_to_right(tree, node=0):
 
 def paths(tree):
     """For each leaf its {split: side} with side 0 for left, walked from the root."""
-    found = {} if tree.n_splits else {0: {}}
+    path_to = {} if tree.n_splits else {0: {}}
 
     def walk(split, path):
         for side, child in enumerate(tree.children[split]):
@@ -50,11 +53,11 @@ def paths(tree):
             if child >= 0:
                 walk(int(child), here)
             else:
-                found[int(~child)] = here
+                path_to[int(~child)] = here
 
     if tree.n_splits:
         walk(0, {})
-    return found
+    return path_to
 
 
 def test_a_single_leaf_is_an_ordinary_tree():
@@ -74,7 +77,8 @@ def test_splitting_then_collapsing_restores_the_tree(data, tree):
 
 @given(data=st.data(), tree=trees(), branch=trees(min_splits=1))
 def test_grafting_then_collapsing_restores_the_tree(data, tree, branch):
-    branch = Tree(np.resize(branch.hyperplanes, (branch.n_splits, tree.n_features + 1)), branch.shape, branch.ids)
+    wide = np.resize(branch.hyperplanes, (branch.n_splits, tree.n_features + 1))
+    branch = Tree(wide, branch.shape, 1000 + branch.ids)
     leaf = data.draw(st.integers(0, tree.n_leaves - 1))
     assert_same(collapse(graft(tree, leaf, branch), tree.n_splits), tree)
 
@@ -105,7 +109,7 @@ def test_parents_stand_before_their_children(tree):
 
 
 @given(tree=trees())
-def test_a_split_keeps_an_id_of_its_own(tree):
+def test_no_two_splits_have_the_same_id(tree):
     assert len(set(tree.ids.tolist())) == tree.n_splits
 
 
@@ -183,8 +187,8 @@ def test_splicing_puts_all_rows_of_a_split_on_one_side(data, tree):
     membership = np.exp(compute_gates(sure[None], tree.shape, design).log_membership[0])
     spliced = splice(tree, split, side)
     stays = tree.shape.sides[split] != [-1, 1][side]
-    found = np.exp(compute_gates(spliced.hyperplanes[None], spliced.shape, design).log_membership[0])
-    np.testing.assert_allclose(found, membership[stays], atol=1e-12)
+    of_spliced = np.exp(compute_gates(spliced.hyperplanes[None], spliced.shape, design).log_membership[0])
+    np.testing.assert_allclose(of_spliced, membership[stays], atol=1e-12)
     assert set(spliced.ids) < set(tree.ids)
     assert leaves_left_to_right(spliced) == list(range(spliced.n_leaves))
 
@@ -241,6 +245,79 @@ def test_grafting_onto_a_leaf_that_does_not_exist_is_refused(leaf):
 def test_a_tree_needs_one_hyperplane_and_one_id_for_each_split(hyperplanes, ids):
     with pytest.raises(ValueError, match="a tree of 1 splits needs as many hyperplanes and ids; got shapes"):
         Tree(hyperplanes, Shape(np.array([[~0, ~1]])), np.array(ids))
+
+
+@pytest.mark.parametrize(
+    ("children", "message"),
+    [
+        ([~0, ~1], r"children have shape \(2,\); give a left and a right child for each split, \(m, 2\)"),
+        ([[~0, ~1, ~2]], r"children have shape \(1, 3\); give a left and a right child"),
+        ([[1, ~0], [~1]], "children are no pairs; give a left and a right child"),
+        ([[~0, 0.5]], r"children\[0, 1\] is 0.5; give a split or ~leaf, a whole number"),
+        ([[~0, np.nan]], r"children\[0, 1\] is nan; give a split or ~leaf, a whole number"),
+        ([[0, ~0]], r"children\[0, 0\] is 0, which does not stand after its parent; number splits so that it does"),
+        ([[~0, 1], [~1, 0]], r"children\[1, 1\] is 0, which does not stand after its parent"),
+        ([[2, ~2], [~0, ~1], [1, ~3]], r"children\[2, 0\] is 1, which does not stand after its parent"),
+        ([[1, 1], [~0, ~1]], r"children\[0, 1\] is 1, but split 1 is below split 0; give it one parent"),
+        ([[1, 2], [~0, 2], [~1, ~2]], r"children\[1, 1\] is 2, but split 2 is below split 0; give it one parent"),
+        ([[~0, ~1], [~2, ~3]], "split 1 is below none; let children name it once, or take it out"),
+        ([[~0, 2], [~1, ~2], [~1, ~2]], "split 1 is below none"),
+        ([[~0, 1]], r"children\[0, 1\] is 1, but splits are 0 to 0; give one of them, or ~leaf"),
+        ([[~1, ~0]], r"children\[0, 0\] is leaf 1, where leaf 0 comes next from left to right; number leaves in that"),
+        ([[~0, ~0]], r"children\[0, 1\] is leaf 0, where leaf 1 comes next"),
+        ([[1, ~2], [~0, ~5]], r"children\[1, 1\] is leaf 5, where leaf 1 comes next"),
+    ],
+)
+def test_what_is_no_tree_is_refused(children, message):
+    with pytest.raises(ValueError, match=message):
+        Shape(children)
+
+
+@given(tree=trees(min_splits=1), data=st.data())
+def test_one_wrong_child_is_noticed(tree, data):
+    split = data.draw(st.integers(0, tree.n_splits - 1))
+    side = data.draw(st.integers(0, 1))
+    wrong = data.draw(
+        st.integers(-tree.n_leaves - 2, tree.n_splits + 1).filter(lambda c: c != tree.children[split, side])
+    )
+    children = tree.children.copy()
+    children[split, side] = wrong
+    with pytest.raises(ValueError, match=r"children\[|split "):
+        Shape(children)
+
+
+@given(tree=trees())
+def test_trees_pass_the_check(tree):
+    check_tree(tree)
+    check_tree(tree.shape)
+    check_tree(pickle.loads(pickle.dumps(tree)))
+
+
+def test_whole_numbers_may_be_given_as_floats():
+    np.testing.assert_array_equal(Shape([[1.0, -3.0], [-1.0, -2.0]]).children, [[1, ~2], [~0, ~1]])
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_coefficients_that_are_no_finite_numbers_are_refused(wrong):
+    hyperplanes = np.ones((1, 3))
+    hyperplanes[0, 2] = wrong
+    with pytest.raises(ValueError, match=rf"hyperplanes\[0, 2\] is {wrong}; give a finite number"):
+        Tree(hyperplanes, Shape([[~0, ~1]]), [0])
+
+
+def test_two_splits_with_the_same_id_are_refused():
+    with pytest.raises(ValueError, match=r"ids\[2\] and ids\[0\] are both 7; give each split another id"):
+        Tree(np.ones((3, 2)), Shape([[1, ~3], [2, ~2], [~0, ~1]]), [7, 1, 7])
+
+
+def test_a_tree_that_was_changed_by_force_fails_the_check():
+    tree = split_leaf(single_leaf(1), 0, [0.0, 1.0])
+    object.__setattr__(tree, "hyperplanes", np.ones((2, 2)))
+    with pytest.raises(ValueError, match="a tree of 1 splits needs as many hyperplanes and ids"):
+        check_tree(tree)
+    object.__setattr__(tree.shape, "children", np.array([[0, ~0]]))
+    with pytest.raises(ValueError, match="does not stand after its parent"):
+        check_tree(tree)
 
 
 @given(trees(min_splits=1), st.data())

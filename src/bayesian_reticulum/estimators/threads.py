@@ -1,4 +1,4 @@
-"""BLAS with one thread while growth has its own."""
+"""Threads: how many an estimator may use, and BLAS with a single one while growth has its own."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 
+def n_threads(estimator: Any) -> int:
+    """Threads that an estimator may use, as its `n_jobs` says; one if it has no such parameter."""
+    return int(effective_n_jobs(getattr(estimator, "n_jobs", None)))
+
+
 class _Blas:
-    """How many fits want BLAS to keep to one thread, and what it was told before the first of them."""
+    """How many fits want BLAS to have a single thread, and the limits that it had before the first of them."""
 
     lock = Lock()
     n_fits = 0
     limiter: Any = None
-    # To find out where BLAS is takes as long as many a fit.
+    # To find out where BLAS is takes as long as many a fit, so that it is done once.
     controller: ThreadpoolController | None = None
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from plugins import assert_prints_what_is_shown, code_blocks
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -75,6 +75,7 @@ def test_make_knows_the_targets():
     "page",
     [
         "README.md",
+        "CONTRIBUTING.md",
         "docs/design.md",
         "docs/families.md",
         "docs/limits.md",

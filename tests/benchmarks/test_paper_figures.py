@@ -1,11 +1,10 @@
 """The figures of the paper's benchmark: they render, show what happened, and keep colours and names in order."""
 
-import importlib
-import sys
 from itertools import combinations
-from pathlib import Path
 from types import SimpleNamespace
 
+import diagrams
+import figures
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -13,29 +12,12 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from PIL import Image
 from sklearn.linear_model import LogisticRegression
+from techniques import OURS, PUBLISHED
 
 from bayesian_reticulum import GrowthEvent, History, PaperReticulumClassifier, ReticulumClassifier
-from bayesian_reticulum.data.schema import identity_schema
+from bayesian_reticulum.data import identity_schema
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.tree import collapse, single_leaf, split_leaf
-
-FOLDER = Path(__file__).resolve().parent.parent / "benchmarks" / "paper"
-OURS, PUBLISHED = "the library's own", "as published"
-
-
-@pytest.fixture(scope="module")
-def figures():
-    """The benchmark is a folder of scripts, not a package: its modules can be imported while a test needs them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(FOLDER), *sys.path])
-        yield importlib.import_module("figures")
-        for name in ("figures", "diagrams"):
-            sys.modules.pop(name)
-
-
-@pytest.fixture(scope="module")
-def diagrams(figures):
-    return sys.modules["diagrams"]
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +77,7 @@ def overlaps(axis):
 
 
 @pytest.mark.parametrize("name", ["logistic regression", OURS, PUBLISHED, "one leaf", "no attempt"])
-def test_a_technique_is_drawn_as_contours_and_as_a_surface(figures, cross, classifiers, name, tmp_path):
+def test_a_technique_is_drawn_as_contours_and_as_a_surface(cross, classifiers, name, tmp_path):
     figure = figures.surface_figure(cross.X, cross.y, classifiers[name], f"cross: {name}", "|N| = 1")
     plane, surface = figure.axes[0], figure.axes[-1]
     assert plane.get_aspect() == 1
@@ -108,7 +90,7 @@ def test_a_technique_is_drawn_as_contours_and_as_a_surface(figures, cross, class
     assert (tmp_path / "figure.png").stat().st_size < 150_000
 
 
-def test_the_overview_has_a_panel_for_the_data_and_for_each_technique(figures, cross, classifiers, tmp_path):
+def test_the_overview_has_a_panel_for_the_data_and_for_each_technique(cross, classifiers, tmp_path):
     figure = figures.overview_figure(cross.X, cross.y, "cross", classifiers)
     titles = [axis.get_title(loc="left") for axis in figure.axes]
     assert titles[1 : len(classifiers) + 1] == list(classifiers)
@@ -116,7 +98,7 @@ def test_the_overview_has_a_panel_for_the_data_and_for_each_technique(figures, c
     assert size(tmp_path / "figure.png")[0] >= 1200
 
 
-def test_only_reticula_have_splits(figures, cross, classifiers):
+def test_only_reticula_have_splits(cross, classifiers):
     def lines(model):
         plane = figures.surface_figure(cross.X, cross.y, model, "").axes[0]
         return {line.get_gid() for line in plane.lines if line.get_gid()}
@@ -126,7 +108,7 @@ def test_only_reticula_have_splits(figures, cross, classifiers):
     assert lines(classifiers[OURS]) == {f"split {each}" for each in classifiers[OURS].model_.tree.ids}
 
 
-def test_class_0_is_blue_and_class_1_is_red(figures, diagrams, cross):
+def test_class_0_is_blue_and_class_1_is_red(cross):
     figure = diagrams.new_figure(5)
     diagrams.draw_rows(figure.add_subplot(), cross.X, cross.y)
     drawn = {}
@@ -142,7 +124,7 @@ def test_class_0_is_blue_and_class_1_is_red(figures, diagrams, cross):
     assert min(diagrams.PROBABILITY(0.5)) > 0.99
 
 
-def test_a_view_is_where_splits_are_straight(figures, ripley):
+def test_a_view_is_where_splits_are_straight(ripley):
     view = figures.View.of_rows(ripley.X)
     schema = ReticulumClassifier(max_splits=0).fit(ripley.X, ripley.y).model_.schema
     np.testing.assert_allclose(view.low, schema.low)
@@ -150,13 +132,13 @@ def test_a_view_is_where_splits_are_straight(figures, ripley):
 
 
 @pytest.mark.parametrize("scale", [[1e-6, 1.0], [1.0, 0.0], [0.0, 0.0]])
-def test_a_view_of_lopsided_rows_is_still_a_picture(figures, ripley, scale):
+def test_a_view_of_lopsided_rows_is_still_a_picture(ripley, scale):
     view = figures.View.of_rows(ripley.X * scale)
     assert 0.35 < view.shape < 2.9
     assert (view.high > view.low).all()
 
 
-def test_a_split_ends_where_the_gates_above_it_turn(figures):
+def test_a_split_ends_where_the_gates_above_it_turn():
     view = figures.View(np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
     tree = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 10, 0]), 0, [0.0, 0, 20])
     (root_line, root_band), (line, band) = figures.split_areas(tree, identity_schema(2), view, np.log(9))
@@ -166,14 +148,14 @@ def test_a_split_ends_where_the_gates_above_it_turn(figures):
     np.testing.assert_allclose(np.ptp(band, axis=0), [1, 2 * np.log(9) / 20])
 
 
-def test_a_split_that_no_gate_leads_to_has_no_line(figures):
+def test_a_split_that_no_gate_leads_to_has_no_line():
     view = figures.View(np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
     away = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 10, 0]), 0, [5.0, 10, 0])
     line, band = figures.split_areas(away, identity_schema(2), view, 0.1)[1]
     assert len(line) == len(band) == 0
 
 
-def test_stages_are_the_first_kept_splits_a_pruned_one_and_the_end(figures, history):
+def test_stages_are_the_first_kept_splits_a_pruned_one_and_the_end(history):
     rows = figures.stages(history)
     assert [len(row.panels) for row in rows] == [2, 3, 3, 3, 2]
     assert [row.title.split(":")[0] for row in rows[:4]] == [f"Attempt {k}" for k in (1, 2, 3, 4)]
@@ -184,7 +166,7 @@ def test_stages_are_the_first_kept_splits_a_pruned_one_and_the_end(figures, hist
     assert rows[-1].panels[-1][1] is history[-1].tree
 
 
-def test_a_split_keeps_its_colour_from_row_to_row(figures, history, ripley, tmp_path):
+def test_a_split_keeps_its_colour_from_row_to_row(history, ripley, tmp_path):
     figure = figures.construction_figure(ripley.X, ripley.y, history, identity_schema(2))
     rows = figures.stages(history)
     panels = [axis for axis in figure.axes if axis.get_title(loc="left")]
@@ -202,7 +184,7 @@ def test_a_split_keeps_its_colour_from_row_to_row(figures, history, ripley, tmp_
 
 
 @pytest.mark.parametrize("name", [PUBLISHED, "no attempt"])
-def test_any_history_can_be_drawn(figures, cross, classifiers, name, tmp_path):
+def test_any_history_can_be_drawn(cross, classifiers, name, tmp_path):
     model = classifiers[name]
     figures.save(
         figures.construction_figure(cross.X, cross.y, model.history_, model.model_.schema), tmp_path / "figure.png"
@@ -211,7 +193,7 @@ def test_any_history_can_be_drawn(figures, cross, classifiers, name, tmp_path):
 
 
 @pytest.mark.parametrize("name", [OURS, PUBLISHED, "one leaf"])
-def test_tree_and_network_have_all_splits_and_leaves(diagrams, classifiers, name, tmp_path):
+def test_tree_and_network_have_all_splits_and_leaves(classifiers, name, tmp_path):
     model = classifiers[name].model_
     figure = diagrams.network_figure(model)
     for axis in figure.axes:
@@ -223,7 +205,7 @@ def test_tree_and_network_have_all_splits_and_leaves(diagrams, classifiers, name
     assert size(tmp_path / "figure.png")[0] >= 1200
 
 
-def test_a_growing_tree_shows_what_is_explored(diagrams, history, tmp_path):
+def test_a_growing_tree_shows_what_is_explored(history, tmp_path):
     tree = diagrams.growing_tree(history, 3)
     assert tree.depth == 3
     assert tree.n_splits == 3
@@ -238,13 +220,13 @@ def test_a_growing_tree_shows_what_is_explored(diagrams, history, tmp_path):
     assert size(tmp_path / "figure.png")[0] >= 1200
 
 
-def test_a_tree_without_a_split_is_all_unexplored(diagrams, tmp_path):
+def test_a_tree_without_a_split_is_all_unexplored(tmp_path):
     diagrams.save(diagrams.explored_figure(single_leaf(2), 2), tmp_path / "figure.png")
     assert size(tmp_path / "figure.png")[0] >= 1200
 
 
 @pytest.mark.parametrize("hyperplane", [[-3.0, 2, 5], [2.0, -4, -3], [0.0, 0, 8]])
-def test_a_hyperplane_is_drawn_in_both_coordinates(diagrams, ripley, hyperplane, tmp_path):
+def test_a_hyperplane_is_drawn_in_both_coordinates(ripley, hyperplane, tmp_path):
     figure = diagrams.coordinates_figure(ripley.X, ripley.y, np.array(hyperplane))
     left, right = figure.axes
     assert {"$w_1$", "$w_2$"} <= {text.get_text() for text in left.texts}
@@ -254,9 +236,7 @@ def test_a_hyperplane_is_drawn_in_both_coordinates(diagrams, ripley, hyperplane,
     assert size(tmp_path / "figure.png")[0] >= 1200
 
 
-def test_everything_that_a_study_found_is_drawn(figures, ripley, tmp_path, monkeypatch):
-    techniques = SimpleNamespace(OURS=OURS, PUBLISHED=PUBLISHED)
-    monkeypatch.setitem(sys.modules, "techniques", techniques)
+def test_everything_that_a_study_measured_is_drawn(ripley, tmp_path):
     wide = SimpleNamespace(X=np.column_stack([ripley.X, ripley.X]), y=ripley.y)
     models = {
         "logistic regression": LogisticRegression(),
@@ -271,11 +251,11 @@ def test_everything_that_a_study_found_is_drawn(figures, ripley, tmp_path, monke
     paths = figures.draw_all(SimpleNamespace(data=data, fits=fits), tmp_path)
     assert {path.name for path in paths} == {
         "sphere-logistic-regression.png",
-        "sphere-as-published.png",
-        "sphere-the-library-s-own.png",
+        "sphere-paperreticulumclassifier-published-settings.png",
+        "sphere-reticulumclassifier.png",
         "sphere-overview.png",
-        "ripley-as-published.png",
-        "ripley-the-library-s-own.png",
+        "ripley-paperreticulumclassifier-published-settings.png",
+        "ripley-reticulumclassifier.png",
         "ripley-overview.png",
         "ripley-construction.png",
         "diagram-network.png",

@@ -16,7 +16,7 @@ from data import Refusal, generated, read
 from report import checks
 from study import Fit, Results, Spread
 
-SCRIPT = Path(__file__).resolve().parent.parent / "benchmarks" / "paper"
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "paper"
 TECHNIQUES = {
     "decision tree",
     "neural network",
