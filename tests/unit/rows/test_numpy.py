@@ -13,7 +13,7 @@ from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
-from plugins import FAMILIES, examples, trees
+from plugins import FAMILIES, each_backend, examples, trees
 from row_problems import SUMS, assert_same_pass, differences, naive_responsibilities, problems, requests, softened_gates
 
 few = examples(25)
@@ -207,3 +207,25 @@ def test_large_tables_are_sampled_and_small_ones_are_not():
     assert sample.weight == sample.n_rows
     assert sample.arranged(np.ones((1, 3)), split_leaf(single_leaf(2), 0, np.ones(3)).shape) is sample
     assert rows.with_family(family) is rows
+
+
+@each_backend
+@few
+@given(
+    tree=trees(min_splits=1, max_splits=6),
+    seed=seeds,
+    n=st.integers(1, 60),
+    limits=st.sampled_from([Limits(), Limits(views_at_once=2), Limits(block_floats=1)]),
+)
+def test_the_view_of_each_leaf_is_that_within_it(rows_class, tree, seed, n, limits):
+    rng = np.random.default_rng(seed)
+    X, d = rng.normal(size=(n, tree.n_features)), tree.n_features
+    table = X, rng.integers(2, size=n), family, rng.uniform(0.5, 2, size=n), identity_schema(d)
+    rows = rows_class(*table, limits=limits)
+    statistics = rng.gamma(1.0, 4.0, size=(tree.n_leaves, 2))
+    leaves = rng.permutation(tree.n_leaves)[: rng.integers(1, tree.n_leaves + 1)]
+    for leaf, view in zip(leaves, rows.views(tree.hyperplanes, tree.shape, statistics, leaves), strict=True):
+        alone = rows.within(tree.hyperplanes, tree.shape, statistics, leaf)
+        np.testing.assert_array_equal(view._chosen, alone._chosen)
+        np.testing.assert_allclose(view._log_reach, alone._log_reach, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(view._log_other, alone._log_other, rtol=1e-12, atol=1e-12)
