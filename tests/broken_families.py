@@ -309,6 +309,6 @@ def case_of(family):
 
 
 def breaking_laws_of(module):
-    """The families, with the laws they break and what is said of them, for the laws that a module defines."""
+    """The families, with the laws they break and the messages, for the laws that a module defines."""
     names = {name_of(law) for law in LAWS if law.__module__ == module.__name__}
     return [pytest.param(family, law, what, id=type(family).__name__) for family, law, what in BROKEN if law in names]

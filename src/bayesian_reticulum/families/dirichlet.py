@@ -138,11 +138,8 @@ class DirichletCategorical:
 
     def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
         """The most probable classes."""
-        return ", ".join(f"{name} {probability:.3f}" for name, probability in self.named(statistics, names))
-
-    def named(self, statistics: Floats, names: Sequence[str]) -> list[tuple[str, float]]:
-        """Classes with their probabilities in a leaf (k,): of many the most probable ones, and all others as one."""
-        return named_classes(self.probabilities(statistics), names)
+        named = named_classes(self.probabilities(statistics), names)
+        return ", ".join(f"{name} {probability:.3f}" for name, probability in named)
 
 
 def named_classes(probabilities: Floats, names: Sequence[str]) -> list[tuple[str, float]]:

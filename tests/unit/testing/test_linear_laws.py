@@ -1,4 +1,4 @@
-"""A family that breaks a law of linear leaves is told which, and how."""
+"""A law of linear leaves that a family breaks is named, with what was wrong."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A family that breaks a law of predictive distributions is told which, and how."""
+"""A law of predictive distributions that a family breaks is named, with what was wrong."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A family that breaks a law of statistics and log evidence is told which, and how."""
+"""A law of statistics and log evidence that a family breaks is named, with what was wrong."""
 
 import numpy as np
 import pytest
