@@ -27,7 +27,7 @@ inline Grid checked_grid(const Table& table, const In<double, 2>& directions, co
 
 inline int64_t histogram_size(const Table& table, const Grid& grid) {
     const int k = table.n_statistics(), groups = 1 + grid.cuts;
-    const int64_t cells = table.has_codes() ? int64_t{k} * padded_groups(groups) : padded_groups(int64_t{groups} * k);
+    const int64_t cells = table.has_codes() ? int64_t{k} * padded_groups(groups) : padded_groups(groups * k);
     return int64_t{grid.directions} * (grid.edges + 1) * cells;
 }
 

@@ -105,9 +105,8 @@ inline void quantiles(const Table& table, In<double, 2> directions, In<double, 1
     const std::unique_ptr<double[]> projected(new double[static_cast<size_t>(D) * n]);
     project_rows(table, directions.data(), D, threads, projected.get());
     for_each_number(D, threads, [&] {
-        return [&, values = std::vector<double>()](int64_t d) mutable {
-            values.clear();
-            for (int64_t place : places) values.push_back(projected[d * n + place]);
+        return [&, values = std::vector<double>(places.size())](int64_t d) mutable {
+            for (size_t i = 0; i < places.size(); ++i) values[i] = projected[d * n + places[i]];
             weighted_quantiles(values, weights, probabilities.data(), P, out.data() + d * P);
         };
     });

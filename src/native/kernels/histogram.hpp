@@ -46,7 +46,7 @@ void histogram(const Grid& grid, const Block& block, int k, const double* mass, 
     const int n = block.n, bins = grid.edges + 1;
     const bool by_code = block.statistics == nullptr;
     const int groups = 1 + grid.cuts;  // all rows, then the left of each cut
-    const int size = padded_groups(int64_t{groups} * (by_code ? 1 : k));
+    const int size = padded_groups(groups * (by_code ? 1 : k));
     const int64_t cells = by_code ? int64_t{k} * size : size;
     const int padded = padded_groups(groups), width = grid.width;
     Parts<double> parts(scratch, int64_t{n} * (grid.directions + padded + size + width) + int64_t{width} * padded);

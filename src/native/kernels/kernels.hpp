@@ -14,7 +14,7 @@ namespace reticulum {
 constexpr int kPad = 16, kGroupPad = 8;
 
 // So many groups of rows, padded.
-inline int padded_groups(int64_t groups) { return static_cast<int>((groups + kGroupPad - 1) / kGroupPad * kGroupPad); }
+inline int padded_groups(int groups) { return (groups + kGroupPad - 1) / kGroupPad * kGroupPad; }
 
 // A pass reads doubles, or floats where speed is worth more than digits; its sums are doubles either way. Hence the
 // template argument Real in what follows.
