@@ -1,8 +1,8 @@
-// The ascent of `objective.py` in compiled code: the same steps in the same order, for rows in a table.
+// The ascent of `evidence/ascent.py` in compiled code: the same steps in the same order, for rows in a table.
 //
 // Where trees are small it is not the rows that take the time but the handling of a few numbers between two passes.
-// See `_Ascent` in objective.py for what is done and why; constants must be the same as there. In floats, which it
-// knows nothing of, steps may lower the bound by somewhat more, which is their rounding, and are informed from afar.
+// See `_Ascent` in evidence/ascent.py for what is done and why; constants must be the same as there. In floats, which
+// it knows nothing of, steps may lower the bound by somewhat more, which is their rounding, and are informed from afar.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -633,7 +633,7 @@ class Ascent {
             state.trial_statistics[s] = state.statistics[s] + state.length * step[planes_ + s];
     }
 
-    // Quasi-Newton steps, as in optimizers.py. Unknowns are the hyperplanes, then the statistics.
+    // Quasi-Newton steps, as in evidence/quasi_newton.py. Unknowns are the hyperplanes, then the statistics.
 
     static Values joined(const Values& of_planes, const Values& of_sums) {
         Values both(of_planes);

@@ -16,8 +16,8 @@ constexpr int kPad = 16, kGroupPad = 8;
 // So many groups of rows, padded.
 inline int padded_groups(int groups) { return (groups + kGroupPad - 1) / kGroupPad * kGroupPad; }
 
-// A pass reads doubles, or floats where speed is worth more than digits; its sums are doubles either way. Hence the
-// template argument Real in what follows.
+// A pass reads doubles, or floats where speed is worth more than digits: Real is either of them. What it adds to is
+// doubles.
 
 // A stack of `c` trees of one shape.
 template <typename Real>
