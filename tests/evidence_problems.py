@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from scipy.special import xlogy
 
@@ -11,19 +14,34 @@ from bayesian_reticulum.gates import compute_gates
 from bayesian_reticulum.rows.numpy import NumpyRows
 
 
-def make_rows(rng, n, d, k, *, weights=None, prior=0.5, rows_class=NumpyRows):
-    """Rows whose classes depend on the features a little."""
+@dataclass
+class ClassTable:
+    """Features in standard units, classes that depend on them a little, and weights of rows."""
+
+    X: Any
+    targets: Any
+    weights: Any
+    family: DirichletCategorical
+
+    def rows(self, rows_class=NumpyRows):
+        return rows_class(self.X, self.targets, self.family, self.weights, identity_schema(self.X.shape[1]))
+
+    def dense_parts(self, tree):
+        """Memberships (n, leaves), row statistics (n, k) and weights (n,)."""
+        design = np.column_stack([np.ones(len(self.X)), self.X]).T
+        membership = np.exp(compute_gates(tree.hyperplanes[None], tree.shape, design).log_membership[0]).T
+        return membership, self.family.row_statistics(None, self.targets), self.weights
+
+
+def make_table(rng, n, d, k, *, weights=None, prior=0.5):
     X = rng.normal(size=(n, d))
     targets = np.clip(np.floor(k / 2 + X[:, 0] + rng.normal(scale=0.7, size=n)), 0, k - 1).astype(int)
-    weights = np.ones(n) if weights is None else weights
-    return rows_class(X, targets, DirichletCategorical((prior,) * k), weights, identity_schema(d))
+    return ClassTable(X, targets, np.ones(n) if weights is None else weights, DirichletCategorical((prior,) * k))
 
 
-def dense_parts(rows, tree):
-    """Memberships (n, leaves), row statistics (n, k) and weights (n,) of rows in standard units."""
-    design = np.column_stack([np.ones(len(rows._X)), rows._X]).T
-    membership = np.exp(compute_gates(tree.hyperplanes[None], tree.shape, design).log_membership[0]).T
-    return membership, rows.family.row_statistics(None, rows._targets), rows._weights
+def make_rows(*args, rows_class=NumpyRows, **kwargs):
+    """The rows of such a table."""
+    return make_table(*args, **kwargs).rows(rows_class)
 
 
 def naive_free_energy(family, r, membership, T, weights):

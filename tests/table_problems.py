@@ -52,12 +52,12 @@ class TableProblem:
             **{name: getattr(both[0], name) for name in SUMS},
             **{f"{name} alone": getattr(both[1], name) for name in SUMS[:3]},
         }
-        if rows._n:
+        if rows.n_rows:
             out["quantiles"] = rows.quantiles(self.directions, np.array([0.0, 0.1, 0.5, 0.77, 1.0]))
         if views and self.shape.n_splits:
             for leaf in {0, self.shape.n_splits}:
                 view = rows.within(self.hyperplanes[0], self.shape, self.statistics[0], leaf)
-                out[f"rows in leaf {leaf}"] = np.array([view._n])
+                out[f"rows in leaf {leaf}"] = np.array([view.n_rows])
                 for name, answer in self.answers(view, views=views - 1).items():
                     out[f"{name} in leaf {leaf}"] = answer
         return out

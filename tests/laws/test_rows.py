@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
@@ -13,7 +13,7 @@ from bayesian_reticulum.evidence.bound import bound
 from bayesian_reticulum.evidence.prices import split_tail
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import Limits
-from plugins import each_backend
+from plugins import each_backend, examples
 from row_problems import (
     SUMS,
     assert_same_pass,
@@ -28,7 +28,7 @@ from row_problems import (
     requests,
 )
 
-few = settings(max_examples=25)
+few = examples(25)
 single = {"min_splits": 1, "max_splits": 4, "trees_in_stack": st.just(1)}
 
 
@@ -104,7 +104,7 @@ def test_the_gradient_equals_differences_of_the_free_energy_with_responsibilitie
 
 
 @each_backend
-@settings(max_examples=10)
+@examples(10)
 @given(problem=problems(n=st.integers(5, 20), min_splits=1, max_splits=2, trees_in_stack=st.just(1)))
 def test_the_gradient_equals_differences_of_the_bound_with_responsibilities_converged(rows_class, problem):
     rows = problem.rows(rows_class)

@@ -1,11 +1,11 @@
-"""Laws of rows seen in part, for every kind of them: views from leaves, samples, and wide tables along their axes."""
+"""Laws of rows seen in part, for every kind of them: views from leaves, and wide tables along their axes."""
 
 import gc
 import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.data.schema import Schema, identity_schema
@@ -15,18 +15,13 @@ from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.memory import rows_in_memory
 from bayesian_reticulum.tree import Tree, graft, single_leaf, split_leaf
-from plugins import FAMILIES, each_backend, trees
+from plugins import FAMILIES, each_backend, examples, trees
 from row_problems import SUMS, problems, softened_gates
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 family = DirichletCategorical((0.5, 0.5))
 near = {"rtol": 1e-9, "atol": 1e-9}
-
-
-def make_rows(rows_class, rng, n, d):
-    X = rng.normal(size=(n, d))
-    return rows_class(X, rng.integers(2, size=n), family, rng.uniform(0.5, 2, size=n), identity_schema(d))
 
 
 @each_backend
@@ -100,28 +95,6 @@ def test_rows_left_out_of_a_view_hardly_matter(rows_class, problem, data):
 
 @each_backend
 @few
-@given(
-    tree=trees(min_splits=1, max_splits=6),
-    seed=seeds,
-    n=st.integers(1, 60),
-    limits=st.sampled_from([Limits(), Limits(views_at_once=2), Limits(block_floats=1)]),
-)
-def test_the_view_of_each_leaf_is_that_within_it(rows_class, tree, seed, n, limits):
-    rng = np.random.default_rng(seed)
-    X, d = rng.normal(size=(n, tree.n_features)), tree.n_features
-    table = X, rng.integers(2, size=n), family, rng.uniform(0.5, 2, size=n), identity_schema(d)
-    rows = rows_class(*table, limits=limits)
-    statistics = rng.gamma(1.0, 4.0, size=(tree.n_leaves, 2))
-    leaves = rng.permutation(tree.n_leaves)[: rng.integers(1, tree.n_leaves + 1)]
-    for leaf, view in zip(leaves, rows.views(tree.hyperplanes, tree.shape, statistics, leaves), strict=True):
-        alone = rows.within(tree.hyperplanes, tree.shape, statistics, leaf)
-        np.testing.assert_array_equal(view._chosen, alone._chosen)
-        np.testing.assert_allclose(view._log_reach, alone._log_reach, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(view._log_other, alone._log_other, rtol=1e-12, atol=1e-12)
-
-
-@each_backend
-@few
 @given(tree=trees(min_splits=1, max_splits=6), seed=seeds, n=st.integers(1, 60), name=st.sampled_from(sorted(FAMILIES)))
 def test_the_likelihood_below_the_root_is_the_normalizer(rows_class, tree, seed, n, name):
     case = FAMILIES[name]
@@ -152,53 +125,6 @@ def test_views_are_freed_as_soon_as_they_have_served():
         assert last() is None
     finally:
         gc.enable()
-
-
-@each_backend
-def test_a_sample_is_the_same_in_any_order_and_for_repeats(rows_class):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(3000, 3)), rng.integers(2, size=3000)
-    times = rng.integers(1, 3, size=3000)
-    repeats, order = np.repeat(np.arange(3000), times), rng.permutation(3000)
-
-    def sample(X, y, weights, size=500):
-        part = rows_class(X, y, family, weights.astype(float), identity_schema(3)).sampled(size)
-        return part, {tuple(row) for row in X[part._chosen]}
-
-    one, cells = sample(X, y, times)
-    assert 300 < one.n_rows < 700
-    assert sample(X[order], y[order], times[order])[1] == cells
-    repeated, same_cells = sample(X[repeats], y[repeats], np.ones(len(repeats)))
-    # Repeats are more rows, so that fewer of them are taken; those that are come with all of their repeats.
-    assert same_cells <= cells
-    assert repeated.weight == times[[tuple(row) in same_cells for row in X]].sum()
-    assert one.sampled(400) is one
-    # A sample of a sample is one of the whole.
-    few, few_cells = one.sampled(100), sample(X, y, times, 100)[1]
-    assert 60 < few.n_rows < 140
-    assert {tuple(row) for row in X[few._chosen]} <= cells
-    assert len(few_cells & {tuple(row) for row in X[few._chosen]}) > 60
-
-
-@each_backend
-def test_a_sample_of_a_view_knows_what_the_view_knows_of_its_rows(rows_class):
-    rows = make_rows(rows_class, np.random.default_rng(0), 2000, 2)
-    tree = split_leaf(single_leaf(2), 0, [0.0, 2.0, 0.0])
-    view = rows.within(tree.hyperplanes, tree.shape, np.array([[30.0, 10.0], [10.0, 30.0]]), 0)
-    sample = view.sampled(200)
-    assert 100 < sample.n_rows < 400
-    places = np.searchsorted(view._chosen, sample._chosen)
-    np.testing.assert_array_equal(view._chosen[places], sample._chosen)
-    for name in ("_weights", "_log_reach", "_log_other"):
-        np.testing.assert_array_equal(getattr(sample, name), getattr(view, name)[places], err_msg=name)
-
-
-@each_backend
-def test_rows_that_are_nearly_all_repeats_are_not_sampled(rows_class):
-    X = np.repeat([[0.0], [-0.0], [1.0], [2.0]], 1000, axis=0)
-    y = np.tile([0, 1], 2000)
-    rows = rows_class(X, y, family, np.ones(4000), identity_schema(1))
-    assert rows.sampled(100) is rows
 
 
 @each_backend

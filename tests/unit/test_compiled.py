@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum import ReticulumClassifier, compiled
@@ -14,13 +14,13 @@ from bayesian_reticulum.data.units import NUMBER
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.gates import compute_gates, gap_softening
 from bayesian_reticulum.tree import Tree
-from plugins import needs_compiled
+from plugins import examples, needs_compiled
 from table_problems import LAYOUTS, laid_out, table_problems
 
 if compiled.instruction_set:
     from bayesian_reticulum import _native as native_module
 
-few = settings(max_examples=25)
+few = examples(25)
 
 
 def test_the_compiled_core_is_there_where_it_is_expected_and_nowhere_else():

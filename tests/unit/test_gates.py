@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
@@ -16,10 +16,10 @@ from bayesian_reticulum.gates import (
     sum_below,
 )
 from bayesian_reticulum.tree import single_leaf, split_leaf
-from plugins import draw_table, trees
+from plugins import draw_table, examples, trees
 from row_problems import naive_activations, naive_log_membership, problems, softened_gates
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -48,8 +48,8 @@ def collapse_splits(rows: Rows, state: State, splits: Iterable[int], tolerance: 
 def least_collapse_gains(rows: Rows, state: State) -> Floats:
     """Bound from below, for each split, the log evidence gained by collapsing it, with the prices of others held.
 
-    The bound (m,) is the gain with responsibilities of the merged leaves added up and all others kept, which one pass
-    tells of all splits: the divergence of responsibilities from memberships shrinks by the part among the merged
+    The bound (m,) is the gain with responsibilities of the merged leaves added up and all others kept; one pass sums it
+    for all splits. The divergence of responsibilities from memberships shrinks by the part among the merged
     leaves. Bounds of splits none of which is below another add up.
     """
     tree, family = state.tree, rows.family

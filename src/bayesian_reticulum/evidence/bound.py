@@ -30,6 +30,6 @@ def bound(family: Family, statistics: Floats, at: Pass) -> Floats:
 
 
 def free_energy(family: Family, statistics: Floats, at: Pass) -> Floats:
-    """Return F(r, w) of each tree of a stack, (c,), with r the responsibilities that the pass made at w and S found."""
+    """Return F(r, w) of each tree of a stack, (c,), with r the responsibilities of the pass made at w and S."""
     divergence = (at.expected * at.statistics).sum(axis=(-1, -2)) - at.log_normalizer
     return np.asarray(family.log_evidence(at.statistics).sum(axis=-1) - divergence)

@@ -32,7 +32,7 @@ def update_precisions(hyperplanes: Floats, precisions: Floats, observed: Floats,
     observed : ndarray of shape (..., p, p)
         Observed information; see `split_tail` for that of wide tables.
     tail : ndarray, optional
-        Variances of the columns of which only one number is known.
+        Variances of the columns whose information is one number in all.
 
     Returns
     -------

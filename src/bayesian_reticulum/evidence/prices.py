@@ -52,7 +52,7 @@ def prices(observed: Floats, precisions: Floats, tail: Floats = NO_TAIL) -> Floa
     precisions : ndarray of shape (...)
         Of the slopes.
     tail : ndarray, optional
-        Variances of the columns of which only one number is known.
+        Variances of the columns whose information is one number in all.
     """
     lead, along_tail = split_tail(observed, tail)
     root = prior_diagonal(precisions, lead.shape[-1]) ** -0.5

@@ -1,7 +1,7 @@
 """The state of one tree on its way: the tree with all that a later step needs. And four ways to get one.
 
-- `evaluate` keeps the hyperplanes. It starts from responsibility = membership and converges responsibilities alone: the
-  log evidence of a tree of which nothing is known but its hyperplanes and precisions.
+- `evaluate` keeps the hyperplanes. It starts from responsibility = membership and converges responsibilities alone: for
+  a tree that has hyperplanes and precisions, but no leaf statistics yet.
 - `reconverge` keeps the hyperplanes, too, but starts from the leaf statistics that a state already has.
 - `ascend_tree` moves hyperplanes, precisions and responsibilities together, and reports the log evidence at which the
   ascent ended.

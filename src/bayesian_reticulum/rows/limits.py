@@ -28,8 +28,8 @@ class Limits:
     block_floats : int
         Scratch numbers of a block of rows (float64): with 1 MiB they stay in the second-level cache of a core.
     fewest_block_rows, most_block_rows : int
-        Rows of a block, whatever `block_floats` says: with fewer, calls of NumPy cost more than the sums; more do not
-        make a block of a small tree any faster.
+        Least and most rows of a block, whatever `block_floats` allows, so that calls of NumPy do not outweigh the sums
+        and blocks of small trees do not outgrow the cache with the table's columns.
     kept_bytes : int
         Bytes of standardised columns and statistics of rows that are kept from pass to pass. Larger ones are made anew
         block by block in each pass, so that memory does not grow with the table (a million rows of 20 columns need less

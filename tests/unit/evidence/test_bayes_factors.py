@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.data.schema import identity_schema
@@ -19,10 +19,10 @@ from bayesian_reticulum.evidence.state import evaluate
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.memory import rows_in_memory
 from bayesian_reticulum.tree import collapse, single_leaf, split_leaf
-from evidence_problems import make_rows
-from plugins import each_backend, trees
+from evidence_problems import make_rows, make_table
+from plugins import each_backend, examples, trees
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -30,7 +30,8 @@ seeds = st.integers(0, 2**32 - 1)
 @given(tree=trees(min_splits=1, max_splits=4), seed=seeds, n=st.integers(5, 60))
 def test_a_log_bayes_factor_is_what_collapsing_the_split_loses(tree, seed, n):
     rng = np.random.default_rng(seed)
-    rows = make_rows(rng, n, tree.n_features, 2)
+    table = make_table(rng, n, tree.n_features, 2)
+    rows = table.rows()
     precisions = rng.uniform(0.01, 1, size=tree.n_splits)
     state = evaluate(rows, tree, precisions, tolerance=1e-9)
     factors = log_bayes_factors(rows, state)
@@ -47,7 +48,7 @@ def test_a_log_bayes_factor_is_what_collapsing_the_split_loses(tree, seed, n):
         at = rows.pass_(smaller.hyperplanes[None], smaller.shape, merged[None])
         least = bound(rows.family, merged[None], at)[0] - penalty(smaller.hyperplanes, precisions[kept])
         assert without.log_evidence + without.prices.sum() >= least - 1e-9
-    alone = float(rows.family.log_evidence(np.bincount(rows._targets, minlength=2)))
+    alone = float(rows.family.log_evidence(np.bincount(table.targets, minlength=2)))
     assert factors[0] == pytest.approx(state.log_evidence - alone, rel=1e-9, abs=1e-9)
 
 

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.evidence.ascent import converge_responsibilities
 from bayesian_reticulum.evidence.bound import bound, free_energy
 from bayesian_reticulum.exact import expected_log_likelihood, log_marginal_likelihood
-from evidence_problems import dense_parts, make_rows, naive_free_energy
-from plugins import trees
+from evidence_problems import make_rows, make_table, naive_free_energy
+from plugins import examples, trees
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -19,8 +19,9 @@ seeds = st.integers(0, 2**32 - 1)
 @given(tree=trees(max_splits=5), seed=seeds, n=st.integers(1, 40), k=st.integers(1, 3))
 def test_the_bound_at_responsibility_equal_to_membership_is_the_bound_of_the_paper(tree, seed, n, k):
     rng = np.random.default_rng(seed)
-    rows = make_rows(rng, n, tree.n_features, k, weights=rng.uniform(0.2, 3, size=n))
-    membership, T, weights = dense_parts(rows, tree)
+    table = make_table(rng, n, tree.n_features, k, weights=rng.uniform(0.2, 3, size=n))
+    rows = table.rows()
+    membership, T, weights = table.dense_parts(tree)
     paper = float(rows.family.log_evidence((weights[:, None] * membership).T @ T).sum())
     # Leaves with the same statistics do not move a row, so that responsibility is membership.
     alike = np.tile(rng.gamma(1.0, 3.0, size=k), (1, tree.n_leaves, 1))
@@ -35,8 +36,9 @@ def test_the_bound_at_responsibility_equal_to_membership_is_the_bound_of_the_pap
 @given(tree=trees(max_splits=5), seed=seeds, n=st.integers(1, 40), k=st.integers(1, 3))
 def test_the_free_energy_of_a_pass_is_that_of_its_responsibilities(tree, seed, n, k):
     rng = np.random.default_rng(seed)
-    rows = make_rows(rng, n, tree.n_features, k, weights=rng.uniform(0.2, 3, size=n))
-    membership, T, weights = dense_parts(rows, tree)
+    table = make_table(rng, n, tree.n_features, k, weights=rng.uniform(0.2, 3, size=n))
+    rows = table.rows()
+    membership, T, weights = table.dense_parts(tree)
     S = rng.gamma(1.0, 3.0, size=(1, tree.n_leaves, k))
     joint = membership * np.exp(T @ rows.family.expected_parameters(S[0]).T)
     r = joint / joint.sum(axis=1, keepdims=True)
@@ -50,8 +52,9 @@ def test_the_free_energy_of_a_pass_is_that_of_its_responsibilities(tree, seed, n
 def test_bounds_are_in_order_of_the_exact_values(tree, seed, k, prior):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, int(np.log(2e4) / np.log(tree.n_leaves)) + 1))
-    rows = make_rows(rng, n, tree.n_features, k, prior=prior)
-    membership, T, _ = dense_parts(rows, tree)
+    table = make_table(rng, n, tree.n_features, k, prior=prior)
+    rows = table.rows()
+    membership, T, _ = table.dense_parts(tree)
     paper = float(rows.family.log_evidence(membership.T @ T).sum())
     stack = converge_responsibilities(
         rows, tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.gates import gap_softening
 from bayesian_reticulum.rows.gap_sums import GapSums
-from plugins import draw_table
+from plugins import draw_table, examples
 from row_problems import differences
 
 
@@ -46,7 +46,7 @@ class Bowl:
         return gradient, inner + sums.information()[0, 0, 0]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_gradient_and_observed_information_are_derivatives_of_softened_activations(seed):
     rng = np.random.default_rng(seed)

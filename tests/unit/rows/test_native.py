@@ -2,21 +2,23 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.data.schema import Schema, identity_schema
+from bayesian_reticulum.evidence.ascent import ascend, converge_responsibilities
+from bayesian_reticulum.evidence.stack import Effort
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.native import NativeRows
 from bayesian_reticulum.rows.numpy import NumpyRows
-from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
-from plugins import FAMILIES, needs_compiled
+from bayesian_reticulum.tree import single_leaf, split_leaf
+from plugins import FAMILIES, examples, needs_compiled
 from row_problems import SUMS
 from table_problems import assert_same_answers, laid_out, large_problem, table_problems
 
 pytestmark = needs_compiled
-few = settings(max_examples=25)
+few = examples(25)
 BOTH = (NumpyRows, NativeRows)
 DEFAULT = Limits()
 
@@ -178,8 +180,9 @@ def test_weights_that_floats_cannot_divide_are_left_to_doubles(weight):
 @pytest.mark.parametrize("children", [[[0, -1]], [[1, -1]], [[-1, -3]]])
 def test_children_that_form_no_tree_are_refused(children):
     problem = large_problem(FAMILIES["two classes"].family, FAMILIES["two classes"].draw_targets, 20)
+    table, hyperplanes = problem.rows(NativeRows)._table, np.ascontiguousarray(problem.hyperplanes[:, :1])
     with pytest.raises(ValueError, match="do not form a tree"):
-        problem.rows(NativeRows).prior_statistics(problem.hyperplanes[:, :1], Shape(np.array(children)))
+        table.membership_sums(hyperplanes, np.array(children), 1, np.zeros((2, 2, 2)))
 
 
 def test_rows_in_another_arrangement_have_the_same_sums():
@@ -259,3 +262,42 @@ def test_statistics_too_wide_for_memory_are_left_to_numpy_block_by_block():
     assert kept.can_climb
     assert not streamed.can_climb
     assert_same_answers(problem.answers(kept), problem.answers(streamed))
+
+
+@pytest.mark.parametrize("name", ["two classes", "seven classes", "three classes, small prior"])
+@pytest.mark.parametrize("rounds", [0, 3])
+def test_ascents_in_floats_rise_to_what_doubles_confirm(name, rounds):
+    case = FAMILIES[name]
+    problem = large_problem(case.family, case.draw_targets, 3000)
+    in_floats, in_doubles = (problem.rows(NativeRows, limits=Limits(fewest_in_floats=n)) for n in (0, 3000))
+    assert (in_floats._in_floats, in_doubles._in_floats) == (True, False)
+    start = problem.hyperplanes, np.ones((2, 7)), problem.statistics
+    effort = Effort(tolerance=1e-3, rounds=rounds, max_passes=100)
+    stack = ascend(in_floats, problem.shape, *start, effort=effort)
+    before, after = (
+        converge_responsibilities(in_doubles, problem.shape, *at, tolerance=1e-3, max_passes=1)
+        for at in (start, (stack.hyperplanes, stack.precisions, stack.statistics))
+    )
+    assert (after.log_evidence > before.log_evidence + 1).all()
+    np.testing.assert_allclose(stack.log_evidence, after.log_evidence, rtol=1e-6)
+    np.testing.assert_allclose(stack.prices, after.prices, rtol=0, atol=1e-3)
+
+
+def test_likelihoods_too_small_for_floats_are_not_taken_to_be_zero():
+    X = np.repeat([-1.0, 1.0], 40)[:, None]
+    y = np.repeat([0, 1], 40)
+    tree = split_leaf(single_leaf(1), 0, [0.0, 300.0])
+    log_evidence = []
+    for pseudo_count in (1e-2, 1e-3):
+        table = X, y, DirichletCategorical((pseudo_count,) * 2), np.ones(80), identity_schema(1)
+        # At first each leaf is sure of the wrong class, by more than floats can tell.
+        start = tree.hyperplanes[None], np.ones((1, 1)), np.array([[[40.0, 0.0], [0.0, 40.0]]])
+        in_floats, in_doubles = NativeRows(*table, limits=Limits(fewest_in_floats=0)), NumpyRows(*table)
+        assert in_floats._in_floats
+        one, other = (
+            converge_responsibilities(rows, tree.shape, *start, tolerance=1e-3, exact=False)
+            for rows in (in_floats, in_doubles)
+        )
+        np.testing.assert_allclose(one.log_evidence, other.log_evidence, rtol=1e-6, atol=1e-3)
+        log_evidence.append(one.log_evidence[0])
+    assert np.isfinite(log_evidence).all()

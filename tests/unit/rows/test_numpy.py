@@ -5,7 +5,7 @@ That their sums equal loops over rows is a law of all rows, in `laws/test_rows.p
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesian_reticulum.data.schema import Schema, identity_schema
@@ -13,10 +13,10 @@ from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
-from plugins import FAMILIES, trees
+from plugins import FAMILIES, each_backend, examples, trees
 from row_problems import SUMS, assert_same_pass, differences, naive_responsibilities, problems, requests, softened_gates
 
-few = settings(max_examples=25)
+few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 family = DirichletCategorical((0.5, 0.5))
 # Blocks of a few rows, and one thing at a time.
@@ -46,10 +46,9 @@ def test_a_view_holds_the_membership_of_its_rows_and_the_joint_of_all_other_leav
         rows.views(tree.hyperplanes, tree.shape, problem.statistics[0], np.arange(tree.n_leaves))
     ):
         held = np.maximum(np.exp(log_membership[:, leaf]), responsibility[:, leaf])
-        # Shares right at the limit may be seen or not.
-        assert (
-            set(np.flatnonzero(held > 1.001 * share)) <= set(view._chosen) <= set(np.flatnonzero(held > 0.999 * share))
-        )
+        # Rows right at the limit may be seen or not.
+        surely, perhaps = (set(np.flatnonzero(held > near * share)) for near in (1.001, 0.999))
+        assert surely <= set(view._chosen) <= perhaps
         np.testing.assert_allclose(view._log_reach, log_membership[view._chosen, leaf], rtol=1e-9, atol=1e-9)
         others = np.logaddexp.reduce(np.delete(joint, leaf, axis=1), axis=1)
         np.testing.assert_allclose(view._log_other, others[view._chosen], rtol=1e-9, atol=1e-9)
@@ -208,3 +207,25 @@ def test_large_tables_are_sampled_and_small_ones_are_not():
     assert sample.weight == sample.n_rows
     assert sample.arranged(np.ones((1, 3)), split_leaf(single_leaf(2), 0, np.ones(3)).shape) is sample
     assert rows.with_family(family) is rows
+
+
+@each_backend
+@few
+@given(
+    tree=trees(min_splits=1, max_splits=6),
+    seed=seeds,
+    n=st.integers(1, 60),
+    limits=st.sampled_from([Limits(), Limits(views_at_once=2), Limits(block_floats=1)]),
+)
+def test_the_view_of_each_leaf_is_that_within_it(rows_class, tree, seed, n, limits):
+    rng = np.random.default_rng(seed)
+    X, d = rng.normal(size=(n, tree.n_features)), tree.n_features
+    table = X, rng.integers(2, size=n), family, rng.uniform(0.5, 2, size=n), identity_schema(d)
+    rows = rows_class(*table, limits=limits)
+    statistics = rng.gamma(1.0, 4.0, size=(tree.n_leaves, 2))
+    leaves = rng.permutation(tree.n_leaves)[: rng.integers(1, tree.n_leaves + 1)]
+    for leaf, view in zip(leaves, rows.views(tree.hyperplanes, tree.shape, statistics, leaves), strict=True):
+        alone = rows.within(tree.hyperplanes, tree.shape, statistics, leaf)
+        np.testing.assert_array_equal(view._chosen, alone._chosen)
+        np.testing.assert_allclose(view._log_reach, alone._log_reach, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(view._log_other, alone._log_other, rtol=1e-12, atol=1e-12)

@@ -1,4 +1,4 @@
-// Vectors as wide as the target has them, of doubles and of floats, with exp and log for them.
+// Vectors of doubles and of floats, as wide as the instruction set has them, with exp, log and log gamma.
 //
 // This header is compiled once for each instruction set (see kernels.cpp); everything in it has internal linkage.
 #pragma once
@@ -43,7 +43,7 @@ using VecOf = typename Vectors<Real>::Vec;
 template <typename Real>
 using BitsOf = typename Vectors<Real>::Bits;
 
-// Most of all is done with doubles.
+// Names without a type are those of doubles, which most kernels work with.
 using Vec = VecOf<double>;
 using Bits = BitsOf<double>;
 constexpr int kLanes = kLanesOf<double>;
@@ -64,7 +64,7 @@ inline VecOf<Real> all(Real value) {
 }
 
 #if defined(__AVX512F__)
-// Compilers make two instructions of a comparison and a choice.
+// Compilers would make two instructions, a comparison and a choice, of the plain form below.
 inline Vec larger(Vec a, Vec b) { return _mm512_maskz_max_pd(0xff, a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm512_maskz_min_pd(0xff, a, b); }
 inline VecOf<float> larger(VecOf<float> a, VecOf<float> b) { return _mm512_maskz_max_ps(0xffff, a, b); }
@@ -77,7 +77,7 @@ inline VecOf<float> smaller(VecOf<float> a, VecOf<float> b) { return a < b ? a :
 #endif
 
 inline double sum(Vec value) {
-    // Halves are added, so that the order is the same wherever the lanes come from.
+    // Halves are added to each other, so that the order of additions is the same for every source of the lanes.
     double parts[kLanes];
     std::memcpy(parts, &value, sizeof value);
     for (int width = kLanes / 2; width > 0; width /= 2)
@@ -99,7 +99,7 @@ inline double sum(VecOf<float> value) {
     return sum(lower + upper);
 }
 
-// A sum of many vectors, in doubles whatever they are of.
+// A sum of many vectors, in doubles also where the vectors hold floats.
 struct WideSum {
     Vec total = {};
     void add(Vec value) { total += value; }
@@ -115,19 +115,21 @@ struct WideSum {
 template <typename Real>
 constexpr Real kRounder = std::is_same_v<Real, double> ? Real(0x1.8p52) : Real(0x1.8p23);
 
-// In the place of each x, which must lie in [-708, 709], exp(x), to about one unit in the last place of either.
-// Each step is taken by all of them before the next, which would have to wait for it.
+// Replaces each x, which must lie in [-708, 709], by exp(x), to about one unit in the last place.
+//
+// All V vectors take a step before any takes the next one: a step has to wait for the step before it, and the other
+// vectors fill the time.
 template <int V>
 inline void exp_within(Vec (&x)[V]) {
     Bits exponent[V], bits[V];
     Vec square[V], even[V], odd[V];
-    for (Vec& own : x) own *= 0x1.71547652b82fep0;
+    for (Vec& exponents : x) exponents *= 0x1.71547652b82fep0;
     for (int v = 0; v < V; ++v) {
         const Vec shifted = x[v] + kRounder<double>;
         std::memcpy(&exponent[v], &shifted, sizeof shifted);
         x[v] -= shifted - kRounder<double>;
     }
-    // The polynomial that errs least from a power of two in [-1/2, 1/2]; even and odd parts run side by side.
+    // The minimax polynomial of 2^x on [-1/2, 1/2]; its even and odd parts run side by side.
     for (int v = 0; v < V; ++v) {
         square[v] = x[v] * x[v];
         even[v] = square[v] * 0x1.e8b775c26ac5dp-28 + 0x1.62be6855ef16dp-20;
@@ -157,10 +159,10 @@ inline void exp_within(VecOf<float> (&x)[V]) {
         const Floats shifted = x[v] * 0x1.715476p0f + kRounder<float>;
         std::memcpy(&exponent[v], &shifted, sizeof shifted);
         const Floats power = shifted - kRounder<float>;
-        // The multiple of log 2 in two parts, as large ones would leave too few digits.
+        // log 2 is subtracted in two parts, as one product would leave too few digits where the power is large.
         x[v] = (x[v] - power * 0x1.62e4p-1f) - power * 0x1.7f7d1cp-20f;
     }
-    // The polynomial that errs least from exp in half of log 2 either way.
+    // The minimax polynomial of exp on [-log(2) / 2, log(2) / 2].
     for (int v = 0; v < V; ++v) {
         square[v] = x[v] * x[v];
         even[v] = square[v] * 0x1.6ae6ep-10f + 0x1.555824p-5f;
@@ -176,7 +178,7 @@ inline void exp_within(VecOf<float> (&x)[V]) {
     }
 }
 
-// exp(x) for any x, which is cut off beyond that range.
+// exp(x) for any x, clipped to the range of `exp_within`.
 inline Vec exp(Vec x) {
     Vec out[1] = {smaller(larger(x, all(-708.0)), all(709.0))};
     exp_within(out);
@@ -245,8 +247,9 @@ inline VecOf<float> log(VecOf<float> x) {
     return exponent * 0x1.62e43p-1f + (f + tail);
 }
 
-// Log of the gamma function for x between 1e-30 and 1e30, to about 1e-13 relative to the larger of itself and 1, up to
-// the log of a factor between 1e-28 and 1e7, which is multiplied to another: several of them need only one log.
+// Log of the gamma function for x between 1e-30 and 1e30, plus the log of a divisor between 1e-28 and 1e7, which is
+// multiplied into `factor`: the caller subtracts log(factor) once for several gamma functions. Exact to about 1e-13
+// relative to the larger of the result and 1.
 inline Vec log_gamma(Vec x, Vec& factor) {
     // Stirling's series is exact enough from 7 on; smaller arguments are moved there by the recurrence.
     const Vec moved = x + 7.0;
@@ -261,6 +264,14 @@ inline Vec log_gamma(Vec x, Vec& factor) {
     series = series * square + 1.0 / 12.0;
     factor *= is_small ? product : all(1.0);
     return (y - 0.5) * log(y) - y + 0.91893853320467274178 + series * inverse;
+}
+
+// Whether any lane is above a limit.
+template <typename Real>
+bool any_above(const VecOf<Real>& values, Real limit) {
+    for (int lane = 0; lane < kLanesOf<Real>; ++lane)
+        if (values[lane] > limit) return true;
+    return false;
 }
 
 }  // namespace
