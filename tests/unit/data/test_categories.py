@@ -1,3 +1,5 @@
+"""Categories: which columns they are, which levels are kept and in which order, and their codes."""
+
 import numpy as np
 import pandas as pd
 import pytest

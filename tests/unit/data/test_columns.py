@@ -1,3 +1,5 @@
+"""One column: what becomes numbers, what becomes levels, and what is refused."""
+
 import datetime
 from decimal import Decimal
 from fractions import Fraction

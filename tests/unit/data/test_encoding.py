@@ -1,3 +1,5 @@
+"""The encoder: tables of any library become the same cells in fit and in predict, with one copy at most."""
+
 import copy
 import pickle
 import tracemalloc

@@ -1,3 +1,5 @@
+"""Data frames of every library are read column by column into the same columns."""
+
 import numpy as np
 import pandas as pd
 import polars as pl

@@ -1,3 +1,5 @@
+"""The rule for gaps: missing cells at their mean, gates averaged over what they could have been."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Weighted quantiles and sums: weights equal repeats, in any order of rows."""
+
 import numpy as np
 import pytest
 from hypothesis import given

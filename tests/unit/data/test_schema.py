@@ -1,3 +1,5 @@
+"""The schema: columns of features, the design made of cells, units of hyperplanes."""
+
 import copy
 import pickle
 

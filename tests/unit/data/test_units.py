@@ -1,3 +1,5 @@
+"""Units of columns: center, scale and limits of numbers and of categories."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""What all estimators have in common: fits that fail, copies, immutable models, attributes."""
+
 import contextlib
 import io
 import pickle

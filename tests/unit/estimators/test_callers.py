@@ -1,3 +1,5 @@
+"""Warnings point at the line of the user's code that called the package."""
+
 import warnings
 from pathlib import Path
 

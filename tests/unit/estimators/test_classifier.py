@@ -1,3 +1,5 @@
+"""The classifier: labels, priors and weights of classes, and how a model is printed."""
+
 import numpy as np
 import pandas as pd
 import pytest

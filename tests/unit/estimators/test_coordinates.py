@@ -1,3 +1,5 @@
+"""The coordinates of growth: rotated tables, columns for gaps that tell something, and the way back."""
+
 from dataclasses import replace
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Growth by evidence: policy, restarts, limits of the tree, names of columns in predict."""
+
 import tracemalloc
 from dataclasses import replace
 

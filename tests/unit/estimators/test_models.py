@@ -1,3 +1,5 @@
+"""A fitted estimator can be given another model."""
+
 from dataclasses import replace
 
 import numpy as np

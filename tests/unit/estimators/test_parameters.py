@@ -1,3 +1,5 @@
+"""Parameters that make no sense are refused with a message that tells the way out."""
+
 import numpy as np
 import pytest
 

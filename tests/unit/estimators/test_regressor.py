@@ -1,3 +1,5 @@
+"""The regressor: kinds of leaves, printed equations, wild and bad targets, families as leaves."""
+
 import re
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Runs of growth: what is kept and printed, when one is given up, several side by side."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Slopes of linear leaves: those of features that matter more are believed to be larger."""
+
 from itertools import product
 
 import numpy as np

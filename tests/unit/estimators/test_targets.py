@@ -1,3 +1,5 @@
+"""Targets: what is refused, brought in, or known to within its rounding alone."""
+
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,3 +1,5 @@
+"""Threads: those of BLAS are as they were after fits that end, fail or run side by side."""
+
 import contextlib
 import io
 from threading import Thread

@@ -1,3 +1,5 @@
+"""Training data: cells, targets and weights of the rows that have a weight, in fit and afterwards."""
+
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,3 +1,5 @@
+"""Weights of rows and classes, and which rows have one."""
+
 import numpy as np
 import pytest
 
