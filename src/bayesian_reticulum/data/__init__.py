@@ -15,6 +15,7 @@ from .encoding import Columns, Encoder, columns_of_numbers, default_names, read_
 from .frames import Frame, chosen_columns, column_names, column_types, is_frame, read_frame, without_rows
 from .gaps import Gaps, features_with_gaps
 from .quantiles import weighted_quantiles, weights_by_code
+from .rotation import Rotation
 from .schema import Schema, identity_schema
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Encoder",
     "Frame",
     "Gaps",
+    "Rotation",
     "Schema",
     "chosen_columns",
     "column_names",
