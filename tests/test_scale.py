@@ -34,8 +34,6 @@ def make_rows(rows_class, rng, n, d):
     return rows_class(X, rng.integers(2, size=n), family, rng.uniform(0.5, 2, size=n), identity_schema(d))
 
 
-
-
 def make_state(rows_class, seed, n, tree):
     """Rows and a tree evaluated on them."""
     rng = np.random.default_rng(seed)
@@ -97,19 +95,3 @@ def test_growth_on_samples_finds_what_growth_on_all_rows_finds(rows_class, monke
                 break
     whole, sampled = found
     assert sampled.log_evidence > whole.log_evidence - 0.03 * abs(whole.log_evidence)
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-

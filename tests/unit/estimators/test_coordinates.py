@@ -96,7 +96,8 @@ def test_trees_of_rotated_rows_have_the_same_activations_in_columns_of_the_table
     tree = split_leaf(single_leaf(width), 0, rng.normal(size=width + 1))
     back = coordinates.tree_of_table(tree)
     design = coordinates.schema.design(X)
-    rotated = design if coordinates.basis is None else np.vstack([design[:1], coordinates.basis.T @ design[1:]])
+    rotation = coordinates.rotation
+    rotated = design if rotation is None else np.vstack([design[:1], rotation.basis.T @ design[1:]])
     np.testing.assert_allclose(back.hyperplanes @ design, tree.hyperplanes @ rotated, atol=1e-10)
     family = DirichletCategorical((0.5, 0.5))
     assert coordinates.family_of_table(family) is family
