@@ -61,7 +61,7 @@ NB_MODULE(_native, module) {
     module.attr("group_pad") = kGroupPad;
     bind_columns(module);
     bind_table(module);
-    module.def("ascend", &ascend, arg("table"), arg("informants"), arg("rows_per_informant"), arg("children"),
+    module.def("ascend", &ascend, arg("table"), arg("hessian_rows"), arg("rows_per_hessian_row"), arg("children"),
                arg("hyperplanes"), arg("precisions"), arg("statistics"), arg("dirichlet").none(), arg("family"),
                arg("fixed"), arg("sparse"), arg("tolerance"), arg("rounds"), arg("max_passes"), arg("least"),
                arg("threads"), arg("fewest_gates"), arg("in_floats"), arg("log_evidence"), arg("prices"));
