@@ -9,7 +9,7 @@ all of this together.
 
 from __future__ import annotations
 
-from .categories import Category, is_from_dtype
+from .categories import Category
 from .columns import is_gap
 from .encoding import Columns, Encoder, columns_of_numbers, default_names, read_training_columns
 from .frames import Frame, chosen_columns, column_names, column_types, is_frame, read_frame, without_rows
@@ -34,7 +34,6 @@ __all__ = [
     "features_with_gaps",
     "identity_schema",
     "is_frame",
-    "is_from_dtype",
     "is_gap",
     "read_frame",
     "read_training_columns",

@@ -1,8 +1,8 @@
 """The rule for gaps.
 
-A cell that is missing is read at its mean, given the cells of its row that are there and the covariance of the columns.
-What it could have been is taken to be normal about this mean, with the share of its variance that the row leaves open.
-Gates are averaged over it: a column of gaps that tell something of the targets is a column like any other.
+A missing cell is read at its mean, given the cells of its row that are there and the covariance of all columns.
+Its deviation from this mean is taken to be normal, with the share of its variance that the rest of the row leaves open.
+A gate is averaged over that deviation, which softens it: `gates` does so with the variances of activations from here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Gaps:
 
     @classmethod
     def of_features(cls, sources: Integers, units: Units) -> Gaps:
-        """What cells of some features could have been if they were missing and the rest of the row told nothing.
+        """What cells of some features could have been if they were missing and did not follow from the rest of the row.
 
         A number has mean 0 and variance 1, in standard units; a level, the frequency that it had in training.
         """

@@ -76,7 +76,7 @@ class Estimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _check_raw_targets(self, y: Any) -> None:
-        """Refuse targets that scikit-learn would accept or would refuse with a riddle."""
+        """Refuse targets that scikit-learn would accept, or refuse without naming the place and the way out."""
 
     def _validate(self, X: Any, y: Any) -> tuple[Columns, tuple[str, ...], Any]:
         """Read and check a table of numbers without gaps; also names of its columns, and targets."""
