@@ -2,7 +2,6 @@
 
 import gc
 import weakref
-from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -14,15 +13,12 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor
 from bayesian_reticulum.data.schema import identity_schema
-from bayesian_reticulum.datasets import make_cross, make_sphere
+from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.evidence.ascent import ascend
 from bayesian_reticulum.evidence.bayes_factors import collapse_splits, least_collapse_gains, log_bayes_factors
 from bayesian_reticulum.evidence.stack import Effort
 from bayesian_reticulum.evidence.state import evaluate
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
-from bayesian_reticulum.growth.policy import Policy
-from bayesian_reticulum.growth.pruning import disjoint_splits
-from bayesian_reticulum.growth.sites import next_site
 from bayesian_reticulum.rows.memory import rows_in_memory
 from bayesian_reticulum.rows.native import NativeRows
 from bayesian_reticulum.rows.numpy import NumpyRows
@@ -38,25 +34,6 @@ family = DirichletCategorical((0.5, 0.5))
 def make_rows(rows_class, rng, n, d):
     X = rng.normal(size=(n, d))
     return rows_class(X, rng.integers(2, size=n), family, rng.uniform(0.5, 2, size=n), identity_schema(d))
-
-
-@pytest.mark.parametrize("make", [ReticulumClassifier, ReticulumRegressor])
-@pytest.mark.parametrize("gaps", [0.0, 0.05])
-def test_hundreds_of_columns(make, gaps):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(900, 1)) * 0.5 + rng.normal(size=(900, 270))
-    activation = 2 * X[:, :4].sum(axis=1)
-    y = (rng.uniform(size=900) < expit(activation)).astype(int)
-    X[rng.uniform(size=X.shape) < gaps] = np.nan
-    model = make(random_state=0, patience=1, max_splits=2).fit(X[:600], y[:600])
-    assert np.corrcoef(model.predict(X[600:]), activation[600:])[0, 1] > 0.5
-    assert model.model_.tree.n_features == 270
-    weights = rng.integers(1, 3, size=600)
-    one, other = (make(random_state=0, max_splits=0 if make is ReticulumRegressor else 1) for _ in range(2))
-    one.fit(X[:600], y[:600], sample_weight=weights)
-    rows = np.repeat(np.arange(600), weights)
-    other.fit(X[rows], y[rows])
-    np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-4)
 
 
 @each_backend
@@ -136,23 +113,6 @@ def test_collapsing_gains_no_less_than_is_said_at_a_glance(rows_class, tree, see
         assert gain_with_prices_held(state, smaller) >= gain - 1e-6
 
 
-@each_backend
-@few
-@given(tree=trees(min_splits=3, max_splits=7), seed=seeds, n=st.integers(5, 60))
-def test_splits_apart_may_be_collapsed_together(rows_class, tree, seed, n):
-    rows, state = make_state(rows_class, seed, n, tree)
-    gains = least_collapse_gains(rows, state)
-    liked = gains - np.median(gains)
-    apart = disjoint_splits(tree.shape, liked)
-    assert liked[apart[0]] == liked.max()
-    assert (tree.shape.sides[apart] != 0).sum(axis=0).max() == 1
-    smaller = collapse_splits(rows, state, apart, tolerance=1e-9)
-    # Each of them goes with all that is below it, and nothing else does.
-    reached = (tree.shape.sides[apart] != 0).any(axis=0)
-    np.testing.assert_array_equal(np.isin(tree.ids, smaller.tree.ids), (tree.shape.sides[:, ~reached] != 0).any(axis=1))
-    assert gain_with_prices_held(state, smaller) >= gains[apart].sum() - 1e-6
-
-
 def test_of_many_rows_bayes_factors_beyond_doubt_are_upper_limits(monkeypatch):
     X, y, _ = make_cross(600, random_state=0)
     rows = rows_in_memory(X, y, family, np.ones(len(y)), identity_schema(2))
@@ -181,19 +141,6 @@ def test_rows_that_have_served_are_let_go_at_once():
         assert last() is None
     finally:
         gc.enable()
-
-
-def test_where_an_attempt_was_made_others_come_first():
-    X, y, _ = make_cross(600, random_state=0)
-    rows = rows_in_memory(X, y, family, np.ones(len(y)), identity_schema(2))
-    tree = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 4.0, 0.0], 5), 1, [0.0, 0.0, 4.0], 7)
-    state = evaluate(rows, tree, np.full(2, 0.1))
-    tried, places = {}, []
-    for attempt in range(10):
-        places.append(next_site(rows, state, Policy(), tried).place)
-        tried[places[-1]] = attempt
-    assert set(places[:5]) == {(5, 0), (7, 0), (7, 1), (5,), (7,)}
-    assert places[5:] == places[:5]
 
 
 @each_backend
@@ -251,26 +198,6 @@ def test_rows_in_another_arrangement_have_the_same_sums(monkeypatch):
             np.testing.assert_allclose(getattr(at, name), sums, rtol=0, atol=1e-10 * np.abs(sums).max(), err_msg=name)
 
 
-@each_backend
-def test_growth_on_samples_finds_what_growth_on_all_rows_finds(rows_class, monkeypatch):
-    X, y, _ = make_sphere(4000, random_state=0)
-    rows = rows_class(X, y, family, np.ones(len(y)), identity_schema(2))
-    found = []
-    for first, sample, parts in ((1 << 20, 1 << 20, 1), (500, 400, 2)):
-        monkeypatch.setattr(growth, "_FIRST_SAMPLE", first)
-        monkeypatch.setattr(growth, "_SAMPLE", sample)
-        assert len(list(growth._samples(rows))) == parts
-        events = growth.iterate_growth(rows, growth.Policy(patience=4), np.random.default_rng(0))
-        while True:
-            try:
-                next(events)
-            except StopIteration as end:
-                found.append(end.value[0])
-                break
-    whole, sampled = found
-    assert sampled.log_evidence > whole.log_evidence - 0.03 * abs(whole.log_evidence)
-
-
 @pytest.mark.parametrize("estimator", [ReticulumClassifier(), ReticulumRegressor(leaf="constant")])
 @pytest.mark.parametrize("fewest_in_floats", [100, native._FEWEST_IN_FLOATS])
 def test_threads_do_not_change_a_bit(estimator, fewest_in_floats, monkeypatch):
@@ -285,28 +212,11 @@ def test_threads_do_not_change_a_bit(estimator, fewest_in_floats, monkeypatch):
     np.testing.assert_array_equal(one.predict_mean(X), two.predict_mean(X, threads=2))
 
 
-@pytest.mark.parametrize("n_jobs", [0, 1.5, "all", True])
-def test_numbers_of_threads_that_make_no_sense_are_refused(n_jobs):
-    X, y, _ = make_cross(20, random_state=0)
-    with pytest.raises(ValueError, match=r"n_jobs must be None or a whole number other than 0; got"):
-        ReticulumClassifier(n_jobs=n_jobs).fit(X, y)
-
-
 @pytest.fixture
 def blas():
     """The threads that each library has, where BLAS has two."""
     with threadpool_limits(2, user_api="blas"):
         yield [library["num_threads"] for library in threadpool_info()]
-
-
-def test_fits_side_by_side_leave_blas_as_it_was(blas):
-    X, y, _ = make_cross(600, random_state=0)
-    fits = [Thread(target=ReticulumClassifier(random_state=0).fit, args=(X[:n], y[:n])) for n in (200, 600, 400)]
-    for fit in fits:
-        fit.start()
-    for fit in fits:
-        fit.join()
-    assert [library["num_threads"] for library in threadpool_info()] == blas
 
 
 def test_a_fit_that_fails_leaves_blas_as_it_was(blas, monkeypatch):
@@ -315,18 +225,6 @@ def test_a_fit_that_fails_leaves_blas_as_it_was(blas, monkeypatch):
     with pytest.raises(ZeroDivisionError, match="division by zero"):
         ReticulumClassifier(random_state=0).fit(X, y)
     assert [library["num_threads"] for library in threadpool_info()] == blas
-
-
-@pytest.mark.parametrize("seed", [2, 4, 7, 30])
-def test_the_order_of_rows_cannot_be_seen_in_a_tree_of_many_splits(seed):
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(500, 1500)), int(rng.integers(2, 6))
-    X = rng.normal(size=(n, d))
-    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 - X[:, -1] + 0.5 * rng.normal(size=n)
-    order = rng.permutation(n)
-    regressor = ReticulumRegressor(random_state=0, leaf="constant", max_splits=12)
-    one, other = (regressor.fit(X[rows], y[rows]).predict(X) for rows in (slice(None), order))
-    np.testing.assert_allclose(other, one, rtol=0, atol=1e-7)
 
 
 @needs_compiled
@@ -354,14 +252,3 @@ def test_the_order_of_many_rows_does_not_change_a_bit(gaps, first_sample, heavie
     for name in ("statistics", "precisions", "prices", "log_bayes_factors", "grey_shares"):
         np.testing.assert_array_equal(getattr(other, name), getattr(one, name), err_msg=name)
     np.testing.assert_array_equal(other.tree.hyperplanes, one.tree.hyperplanes)
-
-
-@needs_compiled
-def test_weights_equal_repeats_up_to_where_samples_begin():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(5000, 4))
-    y = (np.sin(2 * X[:, 0]) + X[:, 1] ** 2 - X[:, 2] + 0.5 * rng.normal(size=len(X)) > 0.5).astype(int)
-    classifier = ReticulumClassifier(random_state=0, max_splits=8, patience=4)
-    one = classifier.fit(X, y, sample_weight=np.full(len(X), 2.0)).predict_proba(X)
-    other = classifier.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)).predict_proba(X)
-    np.testing.assert_allclose(other, one, rtol=0, atol=1e-7)
