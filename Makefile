@@ -2,99 +2,147 @@
 # core is compiled and tested, too; RETICULUM_EXPECT_NATIVE=1 makes tests fail where it is not.
 
 PYTHON ?= python3
-BIN := .venv/bin
-OLDEST_BIN := .venv-oldest/bin
-PURE_BIN := .venv-pure/bin
-SANITIZED := build/sanitized
 WORKERS ?= 2
-
-NEWEST := --editable '.[test,plots,paper]'
+BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+NEWEST := .venv/$(BIN)
+OLDEST := .venv-oldest/$(BIN)
+PURE := .venv-pure/$(BIN)
+SANITIZED := build/sanitized
 
 # The oldest releases that are supported, as far as the running Python still has wheels for them.
 # That scikit-learn passes generators to pytest, which warns of them from version 9 on.
-OLDEST := --editable . hypothesis 'pandas<3' 'pytest<9' pytest-xdist \
+OLDEST_PACKAGES := hypothesis 'pandas<3' 'pytest<9' pytest-xdist \
 	"polars==1.0.*; python_version < '3.13'" "polars; python_version >= '3.13'" \
 	"pyarrow==15.*; python_version < '3.13'" "pyarrow; python_version >= '3.13'" \
 	"scikit-learn==1.6.*; python_version < '3.14'" "scikit-learn==1.7.*; python_version >= '3.14'" \
-	"scipy==1.11.*; python_version < '3.13'" "numpy==1.26.*; python_version < '3.13'"
+	"scipy==1.11.*; python_version < '3.13'" "numpy==1.26.*; python_version < '3.13'" \
+	"matplotlib==3.8.*; python_version < '3.13'" "matplotlib; python_version >= '3.13'"
 
-# The package as it is without a compiler.
-PURE := . hypothesis pandas pytest pytest-xdist
+# To compile the core in an environment itself, which keeps object files, instead of in one that pip makes for it.
+BUILD_PACKAGES := 'nanobind>=2.4' 'scikit-build-core>=0.11' cmake ninja
 
-# What has to be compiled anew when it changes.
-NATIVE := CMakeLists.txt $(wildcard src/native/*)
+# An installed core is compiled anew when these change.
+CPP := $(wildcard src/native/*.?pp src/native/*/*.?pp)
+NATIVE := CMakeLists.txt $(CPP)
 
-# The outer pip fills the environment, because ensurepip is not there on every machine.
-define install
-$(PYTHON) -m venv --clear --without-pip $(1)
-$(PYTHON) -m pip --python $(1)/bin/python install --quiet $(2)
-touch $(1)/installed
-endef
+# An editable package remembers which modules there were, and where.
+MODULES := $(sort $(wildcard $(addprefix src/bayesian_reticulum,/*.py /*/*.py /*/*/*.py)))
+
+# The outer pip fills an environment, because ensurepip is not there on every machine.
+PIP = $(PYTHON) -m pip --python $(@D)/$(BIN)/python install --quiet
+MAKE_ENVIRONMENT = $(PYTHON) -m venv --clear --without-pip $(@D)
 
 .DELETE_ON_ERROR:
-.PHONY: test test-newest test-oldest test-pure test-sanitized demo paper format clean
+.PHONY: test test-slow test-newest test-docs test-pure test-oldest test-sanitized test-thorough \
+	lint lint-style lint-types lint-layers lint-spelling lint-cpp format demo paper clean FORCE
 
-test: test-newest test-oldest test-pure test-sanitized
+# At most 15 minutes on two cores.
+test: lint test-newest test-pure
+
+# At most 40 minutes on two cores.
+test-slow: test-oldest test-sanitized test-thorough
+
+lint: lint-style lint-types lint-layers lint-spelling lint-cpp
+
+lint-style: .venv/installed
+	$(NEWEST)/ruff check .
+	$(NEWEST)/ruff format --check .
+
+lint-types: .venv/installed
+	$(NEWEST)/mypy
+
+lint-layers: .venv/installed
+	$(NEWEST)/lint-imports
+
+lint-spelling: .venv/installed
+	$(NEWEST)/codespell
+
+lint-cpp: .venv/installed
+	$(NEWEST)/clang-format --dry-run -Werror $(CPP)
+
+format: .venv/installed
+	$(NEWEST)/ruff check --fix .
+	$(NEWEST)/ruff format .
+	$(NEWEST)/clang-format -i $(CPP)
 
 test-newest: .venv/installed
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	SCIPY_ARRAY_API=1 $(BIN)/pytest -n $(WORKERS)
+	SCIPY_ARRAY_API=1 $(NEWEST)/python -m pytest -n $(WORKERS)
 
+# The pages alone: their code runs, and prints what they show.
+test-docs: .venv/installed
+	$(NEWEST)/python -m pytest -n $(WORKERS) tests/docs
+
+# Laws and the compiled core with ten times as many examples as usual.
+test-thorough: .venv/installed
+	HYPOTHESIS_PROFILE=thorough $(NEWEST)/python -m pytest -n $(WORKERS) tests/laws tests/unit/rows tests/unit/test_tree.py
+
+# The whole package on the oldest versions.
 test-oldest: .venv-oldest/installed
-	SCIPY_ARRAY_API=1 $(OLDEST_BIN)/python -m pytest -n $(WORKERS) tests/test_sklearn.py tests/test_native.py \
-		tests/test_tables.py
+	SCIPY_ARRAY_API=1 $(OLDEST)/python -m pytest -n $(WORKERS) tests/unit tests/laws
 
 # Without a compiler the package is installed as Python alone.
 test-pure: .venv-pure/installed
-	CXX=false $(PYTHON) -m pip --python $(PURE_BIN)/python install --quiet --no-deps --force-reinstall .
-	RETICULUM_EXPECT_NATIVE=0 $(PURE_BIN)/python -m pytest -n $(WORKERS) tests/test_native.py tests/test_rows.py \
-		tests/test_sklearn.py tests/test_estimator.py -k "test_native or (test_rows and not million) or test_the_cross_is_learned \
-		or (test_sklearn and ReticulumClassifier and not Paper)"
+	CXX=false $(PYTHON) -m pip --python $(PURE)/python install --quiet --no-deps --force-reinstall .
+	RETICULUM_EXPECT_NATIVE=0 $(PURE)/python -m pytest -n $(WORKERS) tests/unit/rows tests/unit/estimators \
+		tests/laws/test_sklearn.py
 
 # Reads and writes out of bounds, and all that C++ leaves undefined, end the tests. GCC's sanitizers have to be loaded
 # before Python is; Python itself frees less than they ask for.
 test-sanitized: .venv-pure/installed
 ifneq ($(shell command -v g++)$(RETICULUM_EXPECT_NATIVE),)
 	$(MAKE) $(SANITIZED)/installed
-	cp -r src/bayesian_reticulum/*.py src/bayesian_reticulum/plots $(SANITIZED)/bayesian_reticulum
+	find $(SANITIZED)/bayesian_reticulum -name '*.py' -delete
+	tar -c -C src --exclude '*.so' bayesian_reticulum | tar -x -C $(SANITIZED)
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED) RETICULUM_EXPECT_NATIVE=1 \
-		$(PURE_BIN)/python -m pytest -n $(WORKERS) tests/test_native.py
+		$(PURE)/python -m pytest -n $(WORKERS) tests/unit/rows/test_native.py
 else
 	@echo "Skipped: there is no g++ to build the sanitized core with."
 endif
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(NEWEST)/python examples/demo.py
 
 # Options go into ARGS, as in: make paper ARGS="--data DIR --trials 40 --seeds 10"
 paper: .venv/installed
-	$(BIN)/python benchmarks/paper $(ARGS)
-
-format: .venv/installed
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	$(NEWEST)/python benchmarks/paper $(ARGS)
 
 clean:
 	rm -rf .venv .venv-oldest .venv-pure .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/installed: pyproject.toml $(NATIVE)
-	$(call install,.venv,$(NEWEST))
+# Written anew only when a module was added, moved or removed.
+build/modules: FORCE
+	@mkdir -p build
+	@echo '$(MODULES)' | cmp -s - $@ || echo '$(MODULES)' > $@
 
-.venv-oldest/installed: pyproject.toml Makefile $(NATIVE)
-	$(call install,.venv-oldest,$(OLDEST))
+# First everything but the core, then the core alone, so that a change of C++ compiles the changed files only.
+.venv/packages: export CXX := false
+.venv/packages: pyproject.toml
+	$(MAKE_ENVIRONMENT)
+	$(PIP) --editable '.[test,plots,paper]' $(BUILD_PACKAGES)
+	rm -rf build/editable
+	touch $@
+
+.venv/installed: .venv/packages build/modules $(NATIVE)
+	$(PIP) --no-deps --no-build-isolation --config-settings=build-dir=build/editable --editable .
+	touch $@
+
+.venv-oldest/installed: pyproject.toml Makefile build/modules $(NATIVE)
+	$(MAKE_ENVIRONMENT)
+	$(PIP) --editable . $(OLDEST_PACKAGES)
+	touch $@
 
 .venv-pure/installed: export CXX := false
 .venv-pure/installed: pyproject.toml Makefile
-	$(call install,.venv-pure,$(PURE))
+	$(MAKE_ENVIRONMENT)
+	$(PIP) . hypothesis pandas pytest pytest-xdist
+	touch $@
 
+# The core with sanitizers; the Python around it is copied before each run.
 $(SANITIZED)/installed: export CXX := g++
 $(SANITIZED)/installed: pyproject.toml Makefile $(NATIVE)
 	rm -rf $(SANITIZED)
-	$(PYTHON) -m pip --python $(PURE_BIN)/python install --quiet --no-deps --target $(SANITIZED) \
+	$(PYTHON) -m pip --python $(PURE)/python install --quiet --no-deps --target $(SANITIZED) \
 		--config-settings=cmake.define.RETICULUM_SANITIZE=ON .
 	touch $@

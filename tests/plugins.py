@@ -1,23 +1,20 @@
-"""What the same laws are tested on: every family, every kind of rows, and random trees.
+"""The plug-ins that laws are tested on, random trees and tables, and tools that several tests share.
 
-A new family joins `FAMILIES` and is held to every law in `test_families.py`; new rows join `BACKENDS` and are held to
-every law in `test_rows.py`.
+A new family joins `FAMILIES` and is held to every law of families; new rows join `BACKENDS` and are held to every law
+in `laws/test_rows.py` and `laws/test_rows_views.py`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.special import betainc, digamma, gammaln
 
@@ -53,7 +50,7 @@ class NegativeBinomial:
         return self.mean * (1 + 1 / self.rate)
 
     def logpdf(self, y: Floats) -> Floats:
-        # What is no count is left to the mixture.
+        # The mixture gives numbers that are no counts a probability of 0.
         y = np.maximum(y, 0.0)
         log_shares = self.shape * np.log(self.rate / (1 + self.rate)) - y * np.log1p(self.rate)
         return gammaln(y + self.shape) - gammaln(self.shape) - gammaln(y + 1) + log_shares
@@ -155,6 +152,12 @@ BACKENDS = [
     pytest.param(NumpyRows, id="NumPy"),
     pytest.param(NativeRows, id="compiled", marks=needs_compiled),
 ]
+each_backend = pytest.mark.parametrize("rows_class", BACKENDS)
+
+
+def examples(n: int) -> settings:
+    """Settings of a property with this number of examples, or ten times as many in `make test-thorough`."""
+    return settings(max_examples=10 * n if settings.default.max_examples > 100 else n)
 
 
 @st.composite
@@ -168,10 +171,10 @@ def trees(draw: st.DrawFn, *, min_splits: int = 0, max_splits: int = 8, n_featur
 
 
 def draw_table(rng: np.random.Generator, n: int, n_columns: int, kind: str) -> tuple[Floats, Schema]:
-    """Cells of n rows, and a schema that makes so many columns of them.
+    """Draw cells of n rows, and a schema that makes so many columns of them.
 
-    Of the kind "numbers" each is a number; there are gaps in those with "gaps"; among "all sorts" there are categories
-    too, and columns that tell of gaps.
+    The columns of a table of the kind "numbers" are numbers; with "gaps", cells of these are missing; "all sorts" has
+    categories too, and columns that say where cells are missing.
     """
     source: list[int] = []
     code: list[int] = []
@@ -192,13 +195,13 @@ def draw_table(rng: np.random.Generator, n: int, n_columns: int, kind: str) -> t
     is_number = np.array(code) == NUMBER
     center, scale = rng.normal(size=n_columns), rng.uniform(0.5, 2, size=n_columns)
     for feature, size in enumerate(sizes):
-        own = np.flatnonzero((np.array(source) == feature) & ~is_number)
+        levels = np.flatnonzero((np.array(source) == feature) & ~is_number)
         if size == 3:
-            center[own] = rng.dirichlet(np.full(3, 2.0))
-            scale[own] = np.sqrt((center[own] * (1 - center[own])).sum())
-        elif len(own):
-            center[own] = rng.uniform(0.1, 0.9)
-            scale[own] = np.sqrt(center[own] * (1 - center[own]))
+            center[levels] = rng.dirichlet(np.full(3, 2.0))
+            scale[levels] = np.sqrt((center[levels] * (1 - center[levels])).sum())
+        elif len(levels):
+            center[levels] = rng.uniform(0.1, 0.9)
+            scale[levels] = np.sqrt(center[levels] * (1 - center[levels]))
     low, high = np.where(is_number, -2.0, 0.0), np.where(is_number, 2.5, 1.0)
     categories = tuple(Category(tuple(range(size))) if size else None for size in sizes)
     names = tuple("abcdefghij"[: len(sizes)])
@@ -218,7 +221,7 @@ TABLES = ["numbers", "gaps", "all sorts"]
 
 
 def mixed_frame(n: int = 240, seed: int = 0, gaps: float = 0.15) -> tuple[Any, Integers]:
-    """Ages, incomes, cities of uneven size and whether one smokes, all of which matter; some cells are missing."""
+    """Ages, incomes, cities of uneven size and smokers, on all of which the class depends; some cells are missing."""
     import pandas as pd
 
     rng = np.random.default_rng(seed)
@@ -240,29 +243,14 @@ def hyperplanes(n_features: int) -> st.SearchStrategy[list[float]]:
 
 
 def code_blocks(page: str, language: str) -> list[str]:
-    """What stands in fences of a language on a page, given as a path in the repository."""
+    """The fenced blocks of a language on a page, given as a path in the repository."""
     text = (Path(__file__).resolve().parent.parent / page).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def assert_prints_what_is_shown(printed: str, shown: str) -> None:
-    """Two texts are the same, but for the last digits of numbers: these depend on how NumPy was built."""
+    """Check that two texts are the same but for the last digits of numbers, which depend on how NumPy was built."""
     number = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
     assert number.sub("#", printed) == number.sub("#", shown)
-    values, expected = ([float(found) for found in number.findall(text)] for text in (printed, shown))
+    values, expected = ([float(digits) for digits in number.findall(text)] for text in (printed, shown))
     np.testing.assert_allclose(values, expected, rtol=0.05, atol=0.01)
-
-
-@contextlib.contextmanager
-def benchmark(name: str) -> Iterator[ModuleType]:
-    """A script of benchmarks/ as a module."""
-    path = Path(__file__).resolve().parent.parent / "benchmarks" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look up their module while it is being executed.
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-        yield module
-    finally:
-        del sys.modules[name]

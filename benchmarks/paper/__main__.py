@@ -1,4 +1,4 @@
-"""Tune and compare all techniques on the examples of the paper, and print what came out beside what the paper printed.
+"""Tune and compare all techniques on the examples of the paper, and print the results beside the numbers in the paper.
 
 Writes tables.md, tables.csv, the figures, experiments.md (how the two bounds behave) and studies.db, which holds every
 trial: a run that was interrupted goes on where it ended, with the same result, and one with more trials adds to those
@@ -15,6 +15,9 @@ import tempfile
 from pathlib import Path
 
 from data import FILES, Refusal, generated, read
+
+# All benchmarks share the module that writes tables, one folder up.
+sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 EXTRAS = ("matplotlib", "optuna", "pandas", "xgboost")
 
@@ -112,9 +115,9 @@ def run(arguments: argparse.Namespace) -> None:
     if quick:
         parts.append("**Quick run.** What the text says holds at full size; the numbers here mean nothing.\n")
     for experiment in (polygons, convergence):
-        found = experiment.measure(quick=quick)
-        save(experiment.figure(found), arguments.out / f"{experiment.__name__}.png")
-        parts.append(experiment.markdown(found))
+        measured = experiment.measure(quick=quick)
+        save(experiment.figure(measured), arguments.out / f"{experiment.__name__}.png")
+        parts.append(experiment.markdown(measured))
     replace(arguments.out / "experiments.md", "\n".join(parts))
 
 

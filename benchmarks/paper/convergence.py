@@ -1,4 +1,4 @@
-"""What the paper says of a global ascent, in numbers.
+"""The claims of the paper on a global ascent, in numbers.
 
 Lower splits barely move, stiff splits do not move, and soft splits have to stiffen before they can turn: each is true
 of some ways up its bound and not of others.
@@ -24,16 +24,15 @@ from experiments import (
     rows_of,
     size_of,
     stiffness_of,
-    table,
 )
+from markdown_table import markdown_table
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from bayesian_reticulum.datasets import Generated, make_cross, make_ripley, make_sphere
-from bayesian_reticulum.paper.construction import Construction, initial_hyperplane
-from bayesian_reticulum.paper.parametrizations import Polar
-from bayesian_reticulum.rows.numpy import NumpyRows
+from bayesian_reticulum.paper import Construction, Polar, initial_hyperplane
+from bayesian_reticulum.rows import NumpyRows
 from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
 
 _STEPS = 50
@@ -185,14 +184,14 @@ def measure(n_rows: int = 1000, seed: int = 0, quick: bool = False) -> Convergen
     levels: list[LevelMove] = []
     root_ahead = []
     for data, make in (("sphere", make_sphere), ("cross", make_cross)):
-        rows = _in_ranges(make(n_rows, random_state=rng))
-        hyperplanes, shape = _random_trees(rows, n_draws, rng)
+        rows = in_ranges(make(n_rows, random_state=rng))
+        hyperplanes, shape = random_trees(rows, n_draws, rng)
         sizes = np.linalg.norm(_gradient(rows, hyperplanes, shape), axis=-1)
         lowest = np.median(sizes[:, shape.levels == _N_LEVELS - 1], axis=1)
         root_ahead.append((data, float((sizes[:, 0] > lowest).mean())))
         levels += _level_moves(rows, hyperplanes, shape, data, sizes)
 
-    rows = _in_ranges(make_ripley(n_rows, random_state=rng))
+    rows = in_ranges(make_ripley(n_rows, random_state=rng))
     angles = rng.uniform(0, 2 * np.pi, n_draws)
     best = _best_axis(rows)
     stiffnesses = (0.01, 0.1, 1.0, 3.0, 10.0, 100.0, 1000.0)
@@ -209,7 +208,7 @@ def measure(n_rows: int = 1000, seed: int = 0, quick: bool = False) -> Convergen
     return Convergence(n_rows, n_draws, len(turning), ahead, tuple(levels), slopes, turns, tuple(soft), tuple(paths))
 
 
-def _random_trees(rows: NumpyRows, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Shape]:
+def random_trees(rows: NumpyRows, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Shape]:
     """Full trees (c, m, d + 1) whose splits are all drawn as the paper draws a new one."""
     settings = Construction(1, None, ADAM.rate, _STEPS, _LEVEL_STIFFNESS, 1.0, "cartesian")
     drawn = []
@@ -319,35 +318,36 @@ def _degrees_apart(hyperplanes: Floats, axis: Floats) -> Floats:
     return np.asarray(np.degrees(np.arccos(np.minimum(cosine, 1))))
 
 
-def _in_ranges(data: Generated) -> NumpyRows:
+def in_ranges(data: Generated) -> NumpyRows:
+    """Rows with each column less its median and over its inter-quartile range."""
     first, median, third = np.quantile(data.X, [0.25, 0.5, 0.75], axis=0)
     return rows_of((data.X - median) / (third - first), data.y)
 
 
-def markdown(found: Convergence) -> str:
-    """Tables and what they say."""
-    return "\n\n".join(_text(found)) + "\n"
+def markdown(results: Convergence) -> str:
+    """The tables, with text around them."""
+    return "\n\n".join(_text(results)) + "\n"
 
 
-def _text(found: Convergence) -> Iterable[str]:
+def _text(results: Convergence) -> Iterable[str]:
     yield "## What a global ascent of the paper's bound moves"
     yield (
-        f"{found.n_rows} rows of each data set, columns centred at their medians and divided by their inter-quartile "
-        f"ranges; medians over {found.n_draws} random draws. A plain step is the gradient of the bound per row times "
+        f"{results.n_rows} rows of each data set, columns centred at their medians and divided by their inter-quartile "
+        f"ranges; medians over {results.n_draws} random draws. A plain step is the gradient of the bound per row times "
         f"{WAYS[0].rate:g} for weights and {WAYS[2].rate:g} in polar coordinates; Adam's learning rate is "
         f"{ADAM.rate:g}."
     )
     yield "### Lower splits barely move"
-    yield from _levels_text(found)
+    yield from _levels_text(results)
     yield "### Stiff splits do not move"
-    yield from _stiff_text(found)
+    yield from _stiff_text(results)
     yield "### Soft splits stiffen before they turn"
-    yield from _soft_text(found)
+    yield from _soft_text(results)
 
 
-def _levels_text(found: Convergence) -> Iterable[str]:
-    for data, share in found.root_ahead:
-        top, *_, low = (level for level in found.levels if level.data == data)
+def _levels_text(results: Convergence) -> Iterable[str]:
+    for data, share in results.root_ahead:
+        top, *_, low = (level for level in results.levels if level.data == data)
         yield (
             f"On the {data} the root's gradient is {top.gradient / low.gradient:.1f} times that of the lowest splits, "
             f"each of which is reached by a quarter of the rows; it is larger in {share:.0%} of the trees. After "
@@ -363,17 +363,17 @@ def _levels_text(found: Convergence) -> Iterable[str]:
             f"{level.gradient:.5f}",
             *(f"{move:.2f}, {turn:.0f}°" for move, turn in zip(level.moves, level.turns, strict=True)),
         ]
-        for level in found.levels
+        for level in results.levels
     ]
     ways = [f"{_STEPS} plain steps", f"{_MANY_STEPS} plain steps", f"{_STEPS} steps of Adam"]
-    yield table(["data", "level", "gradient", *ways], rows)
+    yield markdown_table(["data", "level", "gradient", *ways], rows)
     yield (
         "Full trees of three levels, drawn as the paper draws new splits with an initial stiffness of "
         f"{_LEVEL_STIFFNESS:g}: change of a split's weights relative to their length, and degrees turned."
     )
 
 
-def _stiff_text(found: Convergence) -> Iterable[str]:
+def _stiff_text(results: Convergence) -> Iterable[str]:
     yield (
         "A single split on Ripley's data through the medians. By weights the gradient of a stiff split falls about as "
         "its stiffness grows, and the same step turns a longer normal less. By angle it does not fall until hardly a "
@@ -381,24 +381,24 @@ def _stiff_text(found: Convergence) -> Iterable[str]:
     )
     rows = [
         [f"{at.stiffness:,g}", *(f"{size:.1e}" for size in (at.by_weights, at.by_stiffness, at.by_angle, at.by_offset))]
-        for at in found.slopes
+        for at in results.slopes
     ]
-    yield table(["stiffness", "by weights", "by stiffness", "by angle", "by offset"], rows)
+    yield markdown_table(["stiffness", "by weights", "by stiffness", "by angle", "by offset"], rows)
     yield (
         f"Degrees turned in {_STEPS} steps, and degrees that are then left to the best direction. With weights stiff "
         "splits do not turn, not with Adam either; in polar coordinates they do, though with plain steps not always to "
         "the best direction where single rows decide."
     )
-    columns = [[at for at in found.turns if at.way == way.name] for way in WAYS]
+    columns = [[at for at in results.turns if at.way == way.name] for way in WAYS]
     rows = [
         [f"{line[0].stiffness:,g}", *(f"{at.turned:.2f}, left {at.left:.0f}" for at in line)]
         for line in zip(*columns, strict=True)
     ]
-    yield table(["stiffness", *(way.name for way in WAYS)], rows)
+    yield markdown_table(["stiffness", *(way.name for way in WAYS)], rows)
 
 
-def _soft_text(found: Convergence) -> Iterable[str]:
-    soft = found.slopes[0]
+def _soft_text(results: Convergence) -> Iterable[str]:
+    soft = results.slopes[0]
     yield (
         f"At a stiffness of {soft.stiffness:g} the gradient by stiffness is {soft.by_stiffness / soft.by_angle:.0f} "
         f"times that by angle and {soft.by_stiffness / soft.by_offset:,.0f} times that by offset. Near 0 the bound is "
@@ -417,7 +417,7 @@ def _soft_text(found: Convergence) -> Iterable[str]:
             f"{at.stiffness_at_turn[1]:.3f} ({at.stiffness_at_turn[0]:.3f} to {at.stiffness_at_turn[2]:.3f})",
             f"{at.stiffness_at_gain:.2f}",
         ]
-        for at in found.soft
+        for at in results.soft
     ]
     header = [
         "way",
@@ -427,30 +427,30 @@ def _soft_text(found: Convergence) -> Iterable[str]:
         "stiffness there (quartiles)",
         "stiffness at a tenth of the gain",
     ]
-    yield table(header, rows)
+    yield markdown_table(header, rows)
     yield (
         f"Single splits that start at a stiffness of {_SOFT:g} and more than {_LEAST_TURN:g}° from the best direction, "
-        f"{found.n_turning} of the draws."
+        f"{results.n_turning} of the draws."
     )
 
 
-def figure(found: Convergence) -> Figure:
+def figure(results: Convergence) -> Figure:
     """The three claims: movement by level, gradients and turns by stiffness, and the way of very soft splits."""
     figure = Figure(figsize=(12, 9), layout="constrained")
     axes = figure.subplots(2, 2)
-    _draw_levels(axes[0, 0], found)
-    _draw_slopes(axes[0, 1], found)
-    _draw_turns(axes[1, 0], found)
-    _draw_paths(axes[1, 1], found)
+    _draw_levels(axes[0, 0], results)
+    _draw_slopes(axes[0, 1], results)
+    _draw_turns(axes[1, 0], results)
+    _draw_paths(axes[1, 1], results)
     return figure
 
 
-def _draw_levels(axes: Axes, found: Convergence) -> None:
+def _draw_levels(axes: Axes, results: Convergence) -> None:
     ways = ((0, f"{_STEPS} plain steps", "s", "-"), (2, f"{_STEPS} steps of Adam", "D", "--"))
     for data, color in zip(
-        dict.fromkeys(level.data for level in found.levels), (OKABE_ITO["blue"], OKABE_ITO["orange"]), strict=True
+        dict.fromkeys(level.data for level in results.levels), (OKABE_ITO["blue"], OKABE_ITO["orange"]), strict=True
     ):
-        levels = [level for level in found.levels if level.data == data]
+        levels = [level for level in results.levels if level.data == data]
         for index, name, marker, line in ways:
             moves = [level.moves[index] for level in levels]
             axes.plot(range(len(moves)), moves, color=color, marker=marker, linestyle=line, label=f"{data}, {name}")
@@ -459,15 +459,15 @@ def _draw_levels(axes: Axes, found: Convergence) -> None:
     axes.legend()
 
 
-def _draw_slopes(axes: Axes, found: Convergence) -> None:
-    stiffness = [at.stiffness for at in found.slopes]
+def _draw_slopes(axes: Axes, results: Convergence) -> None:
+    stiffness = [at.stiffness for at in results.slopes]
     for field, color, marker in (
         ("by_weights", OKABE_ITO["orange"], "s"),
         ("by_stiffness", OKABE_ITO["green"], "^"),
         ("by_angle", OKABE_ITO["blue"], "o"),
         ("by_offset", OKABE_ITO["purple"], "D"),
     ):
-        sizes = [getattr(at, field) for at in found.slopes]
+        sizes = [getattr(at, field) for at in results.slopes]
         axes.plot(stiffness, sizes, color=color, marker=marker, label=field.replace("_", " "))
     # Beyond this nothing moves, and the last points would squeeze all others.
     axes.set(xscale="log", yscale="log", ylim=(1e-10, 2), xlabel="stiffness per inter-quartile range")
@@ -476,9 +476,9 @@ def _draw_slopes(axes: Axes, found: Convergence) -> None:
     axes.legend(loc="lower center")
 
 
-def _draw_turns(axes: Axes, found: Convergence) -> None:
+def _draw_turns(axes: Axes, results: Convergence) -> None:
     for way in WAYS:
-        turns = [at for at in found.turns if at.way == way.name]
+        turns = [at for at in results.turns if at.way == way.name]
         left = [at.left for at in turns]
         axes.plot([at.stiffness for at in turns], left, label=way.name, **_STYLES[way.name])
     axes.set(xscale="log", ylim=(0, None), xlabel="stiffness at the start, per inter-quartile range")
@@ -487,9 +487,9 @@ def _draw_turns(axes: Axes, found: Convergence) -> None:
     axes.legend(loc="upper center")
 
 
-def _draw_paths(axes: Axes, found: Convergence) -> None:
+def _draw_paths(axes: Axes, results: Convergence) -> None:
     for way in WAYS:
-        points = [point for point in found.paths if point.way == way.name]
+        points = [point for point in results.paths if point.way == way.name]
         style = {**_STYLES[way.name], "markevery": 3}
         axes.plot(
             [point.stiffness for point in points], [point.share_left for point in points], label=way.name, **style

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from bayesian_reticulum import History, Reticulum, Tree
-from bayesian_reticulum.paper.parametrizations import Polar
+from bayesian_reticulum.paper import Polar
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,19 +1,17 @@
-"""What the two experiments on the bounds share: rows, ways up a bound, tables and colours."""
+"""Shared by the two experiments on the bounds: rows, ways up a bound, and colours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesian_reticulum.data.schema import identity_schema
-from bayesian_reticulum.families.dirichlet import DirichletCategorical
-from bayesian_reticulum.paper.adam import Adam
-from bayesian_reticulum.paper.parametrizations import PARAMETRIZATIONS
-from bayesian_reticulum.rows.numpy import NumpyRows
+from bayesian_reticulum import DirichletCategorical
+from bayesian_reticulum.data import identity_schema
+from bayesian_reticulum.paper import PARAMETRIZATIONS, Adam
+from bayesian_reticulum.rows import NumpyRows
 from bayesian_reticulum.tree import Shape
 
 Floats = NDArray[np.float64]
@@ -79,12 +77,6 @@ def stiffness_of(hyperplanes: Floats) -> Floats:
 
 def rows_of(X: Floats, y: NDArray[np.int64]) -> NumpyRows:
     return NumpyRows(X, y, FAMILY, np.ones(len(y)), identity_schema(X.shape[1]))
-
-
-def table(header: Sequence[str], rows: Iterable[Iterable[Any]], n_words: int = 1) -> str:
-    """A Markdown table whose first columns are words, and the others numbers."""
-    alignment = ["---"] * n_words + ["---:"] * (len(header) - n_words)
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (header, alignment, *rows))
 
 
 def size_of(rows: NumpyRows) -> float:

@@ -471,7 +471,7 @@ def _construction_legend(figure: Figure, colours: dict[int, str], x: float, y: f
 
 
 def draw_all(results: Any, out: Path) -> list[Path]:
-    """Draw what a study found, as far as it has two features, into a folder; returns the paths."""
+    """Draw the results of a study, of data sets with two features, into a folder; returns the paths."""
     # Only here, because this module needs more than a figure does.
     from techniques import OURS, PUBLISHED
 

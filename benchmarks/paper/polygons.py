@@ -12,19 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from diagrams import PROBABILITY
-from experiments import ADAM, FAMILY, OKABE_ITO, STYLES, Floats, ascent, rows_of, stiffness_of, table
+from experiments import ADAM, FAMILY, OKABE_ITO, STYLES, Floats, ascent, rows_of, stiffness_of
+from markdown_table import markdown_table
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from bayesian_reticulum.datasets import Generated, make_sphere
-from bayesian_reticulum.evidence.ascent import ascend, converge_responsibilities
-from bayesian_reticulum.evidence.bound import bound
-from bayesian_reticulum.evidence.stack import Effort
+from bayesian_reticulum.evidence import Effort, ascend, bound, converge_responsibilities
 from bayesian_reticulum.gates import compute_gates
-from bayesian_reticulum.paper.parametrizations import Polar
-from bayesian_reticulum.rows.numpy import NumpyRows
+from bayesian_reticulum.paper import Polar
+from bayesian_reticulum.rows import NumpyRows
 from bayesian_reticulum.tree import Shape
 
 TRUE_STIFFNESS = 10.0
@@ -53,15 +52,15 @@ class PolygonFit:
     splits : int
         Sides of the polygon.
     name : str
-        What was climbed, if anything.
+        The bound that was raised, or the start.
     in_use : int
         Splits with at least 1% of the rows on either side.
     stiffness : float
         Geometric mean over the splits in use, in the units of the table.
     paper_bound, variational_bound : float
-        Both bounds at these splits, whichever was climbed.
+        Both bounds at these splits, whichever was raised.
     log_loss : float
-        On the test set, with the leaves that belong to the bound that was climbed.
+        On the test set, with the leaves that belong to the bound that was raised.
     """
 
     splits: int
@@ -95,7 +94,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class Polygons:
-    """What `polygons` measured; `floor` is the test log-loss of the true probability."""
+    """All measurements; `floor` is the test log-loss of the true probability."""
 
     n_rows: int
     n_test_rows: int
@@ -115,7 +114,7 @@ class Polygons:
         return [fit for fit in self.fits if fit.name == name]
 
 
-class _Climbed(NamedTuple):
+class _BoundValue(NamedTuple):
     """Value and derivative (m, d + 1) of a bound, and the leaf statistics that belong to it."""
 
     value: float
@@ -123,11 +122,11 @@ class _Climbed(NamedTuple):
     statistics: Floats
 
 
-_Bound = Callable[[NumpyRows, Shape, Floats], _Climbed]
+_Bound = Callable[[NumpyRows, Shape, Floats], _BoundValue]
 
 
 def measure(n_rows: int = 5000, seed: int = 0, quick: bool = False) -> Polygons:
-    """Climb either bound from a soft polygon around the sphere that has the softness of the data.
+    """Raise either bound from a soft polygon around the sphere that has the softness of the data.
 
     Parameters
     ----------
@@ -146,8 +145,8 @@ def measure(n_rows: int = 5000, seed: int = 0, quick: bool = False) -> Polygons:
     fits, surfaces = [], []
     for splits in (4, _PROFILE_SPLITS) if quick else (4, _PROFILE_SPLITS, 8, 12, 16):
         shape = chain(splits)
-        for name, hyperplanes, climbed in _ascents(rows, shape, soft_polygon(splits), adam_steps):
-            statistics = climbed(rows, shape, hyperplanes).statistics
+        for name, hyperplanes, bound_at in _ascents(rows, shape, soft_polygon(splits), adam_steps):
+            statistics = bound_at(rows, shape, hyperplanes).statistics
             fits.append(_judged(rows, test, shape, name, hyperplanes, statistics))
             if splits == _PROFILE_SPLITS:
                 leaves = FAMILY.probabilities(statistics)[:, 1]
@@ -171,7 +170,7 @@ def soft_polygon(n_splits: int, stiffness: float = TRUE_STIFFNESS) -> Floats:
 
 
 def _ascents(rows: NumpyRows, shape: Shape, start: Floats, adam_steps: int) -> Iterable[tuple[str, Floats, _Bound]]:
-    """Name, hyperplanes and the bound that was climbed, before and after each ascent."""
+    """Name, hyperplanes and the bound that was raised, before and after each ascent."""
     yield START_PAPER, start, _paper_bound
     yield PAPER, _highest(partial(_paper_bound, rows, shape), start), _paper_bound
     yield PAPER_ADAM, ascent(rows, start[None], shape, ADAM, adam_steps)[-1][0], _paper_bound
@@ -183,30 +182,30 @@ def _ascents(rows: NumpyRows, shape: Shape, start: Floats, adam_steps: int) -> I
         yield name, stack.hyperplanes[0], _variational_bound
 
 
-def _paper_bound(rows: NumpyRows, shape: Shape, hyperplanes: Floats) -> _Climbed:
+def _paper_bound(rows: NumpyRows, shape: Shape, hyperplanes: Floats) -> _BoundValue:
     statistics, gradient = rows.bound_pass(hyperplanes[None], shape)
-    return _Climbed(float(FAMILY.log_evidence(statistics).sum()), gradient[0], statistics[0])
+    return _BoundValue(float(FAMILY.log_evidence(statistics).sum()), gradient[0], statistics[0])
 
 
-def _variational_bound(rows: NumpyRows, shape: Shape, hyperplanes: Floats) -> _Climbed:
+def _variational_bound(rows: NumpyRows, shape: Shape, hyperplanes: Floats) -> _BoundValue:
     """The bound with responsibilities converged, where its derivative is the one with responsibilities held."""
     precisions = np.full((1, len(hyperplanes)), _NO_PRIOR)
     statistics = converge_responsibilities(rows, shape, hyperplanes[None], precisions, tolerance=1e-6).statistics
     at = rows.pass_(hyperplanes[None], shape, statistics)
-    return _Climbed(float(bound(FAMILY, statistics, at)[0]), at.gradient[0], statistics[0])
+    return _BoundValue(float(bound(FAMILY, statistics, at)[0]), at.gradient[0], statistics[0])
 
 
-def _highest(climbed: Callable[[Floats], _Climbed], start: Floats) -> Floats:
+def _highest(bound_at: Callable[[Floats], _BoundValue], start: Floats) -> Floats:
     """Unknowns of a local maximum of a bound, by L-BFGS from `start`."""
 
     def negative(flat: Floats) -> tuple[float, Floats]:
-        at = climbed(flat.reshape(start.shape))
+        at = bound_at(flat.reshape(start.shape))
         return -at.value, -at.gradient.ravel()
 
-    found = minimize(
+    optimum = minimize(
         negative, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-12, "maxcor": 20}
     )
-    return np.asarray(found.x.reshape(start.shape))
+    return np.asarray(optimum.x.reshape(start.shape))
 
 
 def _judged(
@@ -230,32 +229,32 @@ def _judged(
 def _profile(rows: NumpyRows, test: Generated, n_splits: int, grid: Sequence[float]) -> tuple[ProfilePoint, ...]:
     shape = chain(n_splits)
     columns = []
-    for climbed in (_paper_bound, _variational_bound):
+    for bound_at in (_paper_bound, _variational_bound):
         at = {}
         # Away from the truth in either direction, each stiffness starting from where the one before it ended.
         up, down = ([k for k in grid if k >= TRUE_STIFFNESS], [k for k in grid[::-1] if k < TRUE_STIFFNESS])
         for part in (up, down):
             coordinates = Polar().coordinates(soft_polygon(n_splits))
             for stiffness in part:
-                coordinates = _placed(partial(climbed, rows, shape), coordinates, stiffness)
+                coordinates = _placed(partial(bound_at, rows, shape), coordinates, stiffness)
                 hyperplanes = Polar().hyperplanes(coordinates)
-                end = climbed(rows, shape, hyperplanes)
+                end = bound_at(rows, shape, hyperplanes)
                 at[stiffness] = (end.value, _log_loss(_predicted(shape, hyperplanes, end.statistics, test.X), test.y))
         columns.append(at)
     paper, variational = columns
     return tuple(ProfilePoint(float(k), *paper[k], *variational[k]) for k in grid)
 
 
-def _placed(climbed: Callable[[Floats], _Climbed], coordinates: Floats, stiffness: float) -> Floats:
+def _placed(bound_at: Callable[[Floats], _BoundValue], coordinates: Floats, stiffness: float) -> Floats:
     """Polar coordinates (m, 3) with the best offsets and angles for one stiffness of all splits."""
     free = [0, 2]
 
     def full(places: Floats) -> Floats:
         return np.column_stack([places[:, 0], np.full(len(places), stiffness), places[:, 1]])
 
-    def by_place(places: Floats) -> _Climbed:
+    def by_place(places: Floats) -> _BoundValue:
         polar = full(places)
-        at = climbed(Polar().hyperplanes(polar))
+        at = bound_at(Polar().hyperplanes(polar))
         return at._replace(gradient=Polar().gradient(polar, at.gradient)[:, free])
 
     return full(_highest(by_place, coordinates[:, free]))
@@ -275,50 +274,52 @@ def _log_loss(probabilities: Floats, y: NDArray[np.int64]) -> float:
     return float(-np.log(probabilities[np.arange(len(y)), y]).mean())
 
 
-def markdown(found: Polygons) -> str:
-    """Tables and what they say."""
-    return "\n\n".join(_text(found)) + "\n"
+def markdown(results: Polygons) -> str:
+    """The tables, with text around them."""
+    return "\n\n".join(_text(results)) + "\n"
 
 
-def _text(found: Polygons) -> Iterable[str]:
+def _text(results: Polygons) -> Iterable[str]:
     yield "## Which softness each bound likes best"
     yield (
-        f"{found.n_rows} rows of the sphere, whose true stiffness is {TRUE_STIFFNESS:g}. Each ascent starts from a "
+        f"{results.n_rows} rows of the sphere, whose true stiffness is {TRUE_STIFFNESS:g}. Each ascent starts from a "
         "regular polygon with that stiffness and the area of the disk, as a chain of soft splits. Gates have no prior, "
-        f"except in the last column, where the evidence sets its precisions. Adam makes {found.adam_steps} steps at a "
-        f"learning rate of {ADAM.rate:g}; the other ascents run until they stop."
+        f"except in the last column, where the evidence sets its precisions. Adam makes {results.adam_steps} steps "
+        f"at a learning rate of {ADAM.rate:g}; the other ascents run until they stop."
     )
     ends = (PAPER, PAPER_ADAM, VARIATIONAL, VARIATIONAL_PRIOR)
-    yield _span_text(found)
-    yield _by_size(found, ends, ends, lambda fit: f"{_number(fit.stiffness)} ({fit.in_use})")
+    yield _span_text(results)
+    yield _by_size(results, ends, ends, lambda fit: f"{_number(fit.stiffness)} ({fit.in_use})")
     yield (
-        f"**Log-loss on {found.n_test_rows} other rows.** The true probability has {found.floor:.4f}. With the right "
-        "splits the leaves by membership are still wrong: each holds a share of all rows in its soft border."
+        f"**Log-loss on {results.n_test_rows} other rows.** The true probability has {results.floor:.4f}. With the "
+        "right splits the leaves by membership are still wrong: each holds a share of all rows in its soft border."
     )
     all_ = (START_PAPER, PAPER, PAPER_ADAM, START_VARIATIONAL, VARIATIONAL, VARIATIONAL_PRIOR)
-    yield _by_size(found, all_, all_, lambda fit: f"{fit.log_loss:.4f}")
+    yield _by_size(results, all_, all_, lambda fit: f"{fit.log_loss:.4f}")
     yield (
         "**Paper's bound / variational bound** of the same splits, whichever was climbed. The second is never lower, "
         "and with hard gates they are one number."
     )
-    climbed = (PAPER, PAPER_ADAM, VARIATIONAL)
-    header = ("start", *(f"after {name}" for name in climbed))
+    ascents = (PAPER, PAPER_ADAM, VARIATIONAL)
+    header = ("start", *(f"after {name}" for name in ascents))
     yield _by_size(
-        found, header, (START_PAPER, *climbed), lambda fit: f"{fit.paper_bound:.0f} / {fit.variational_bound:.0f}"
+        results, header, (START_PAPER, *ascents), lambda fit: f"{fit.paper_bound:.0f} / {fit.variational_bound:.0f}"
     )
-    yield from _profile_text(found)
+    yield from _profile_text(results)
 
 
-def _by_size(found: Polygons, header: Sequence[str], names: Sequence[str], shown: Callable[[PolygonFit], str]) -> str:
+def _by_size(results: Polygons, header: Sequence[str], names: Sequence[str], shown: Callable[[PolygonFit], str]) -> str:
     """A table with a line for each number of splits and a column for each name."""
-    columns = [[shown(fit) for fit in found.named(name)] for name in names]
-    return table(["splits", *header], zip(found.sizes, *columns, strict=True))
+    columns = [[shown(fit) for fit in results.named(name)] for name in names]
+    return markdown_table(
+        ["splits", *header], [[str(size), *row] for size, *row in zip(results.sizes, *columns, strict=True)]
+    )
 
 
-def _span_text(found: Polygons) -> str:
+def _span_text(results: Polygons) -> str:
     spans = []
     for name in (PAPER, VARIATIONAL):
-        stiffnesses = [fit.stiffness for fit in found.named(name)]
+        stiffnesses = [fit.stiffness for fit in results.named(name)]
         spans.append(f"{_number(min(stiffnesses))} to {_number(max(stiffnesses))}")
     return (
         f"**Stiffness at the end:** {spans[0]} by the paper's bound, {spans[1]} by the variational one. It is the "
@@ -331,9 +332,9 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}"
 
 
-def _profile_text(found: Polygons) -> Iterable[str]:
-    paper = max(found.profile, key=lambda point: point.paper_bound).stiffness
-    variational = max(found.profile, key=lambda point: point.variational_bound).stiffness
+def _profile_text(results: Polygons) -> Iterable[str]:
+    paper = max(results.profile, key=lambda point: point.paper_bound).stiffness
+    variational = max(results.profile, key=lambda point: point.variational_bound).stiffness
     yield (
         f"**One stiffness for all splits.** The best of each bound over offsets and angles of {_PROFILE_SPLITS} splits "
         f"when their stiffness is held. Of these the paper's bound is highest at {paper:g}, the variational one at "
@@ -347,28 +348,28 @@ def _profile_text(found: Polygons) -> Iterable[str]:
             f"{point.variational_bound:.1f}",
             f"{point.variational_log_loss:.4f}",
         ]
-        for point in found.profile
+        for point in results.profile
     ]
-    yield table(["stiffness", "paper's bound", "its log-loss", "variational bound", "its log-loss"], rows)
+    yield markdown_table(["stiffness", "paper's bound", "its log-loss", "variational bound", "its log-loss"], rows)
 
 
-def figure(found: Polygons) -> Figure:
+def figure(results: Polygons) -> Figure:
     """Bounds, log-loss and final stiffness above; below, what the fitted hexagons predict."""
     figure = Figure(figsize=(13, 8.6), layout="constrained")
     halves: Any = figure.subfigures(2, 1)
     above, below = halves
     plots, maps = above.subplots(1, 3), below.subplots(1, 3)
-    _draw_profile(plots[0], found, "bound", "highest bound (nats)")
-    _draw_profile(plots[1], found, "log_loss", "test log-loss")
-    plots[1].axhline(found.floor, color="black", linewidth=1, label="true probability")
+    _draw_profile(plots[0], results, "bound", "highest bound (nats)")
+    _draw_profile(plots[1], results, "log_loss", "test log-loss")
+    plots[1].axhline(results.floor, color="black", linewidth=1, label="true probability")
     plots[1].legend(loc="upper right")
-    _draw_stiffness(plots[2], found)
+    _draw_stiffness(plots[2], results)
     titles = {
         START_VARIATIONAL: "Start: true softness",
         PAPER: "End of the paper's bound",
         VARIATIONAL: "End of the variational bound",
     }
-    surfaces = {surface.name: surface for surface in found.surfaces}
+    surfaces = {surface.name: surface for surface in results.surfaces}
     for axes, (name, title) in zip(maps, titles.items(), strict=True):
         image = _draw_surface(axes, surfaces[name])
         axes.set_title(title)
@@ -376,10 +377,10 @@ def figure(found: Polygons) -> Figure:
     return figure
 
 
-def _draw_profile(axes: Axes, found: Polygons, quantity: str, label: str) -> None:
-    stiffness = [point.stiffness for point in found.profile]
+def _draw_profile(axes: Axes, results: Polygons, quantity: str, label: str) -> None:
+    stiffness = [point.stiffness for point in results.profile]
     for name, prefix in ((PAPER, "paper"), (VARIATIONAL, "variational")):
-        values = [getattr(point, f"{prefix}_{quantity}") for point in found.profile]
+        values = [getattr(point, f"{prefix}_{quantity}") for point in results.profile]
         axes.plot(stiffness, values, label=name, **_STYLES[name])
     axes.axvline(TRUE_STIFFNESS, color=OKABE_ITO["grey"], linestyle=":")
     axes.set(xscale="log", xlabel="stiffness of all splits (dotted: true)", ylabel=label)
@@ -387,12 +388,12 @@ def _draw_profile(axes: Axes, found: Polygons, quantity: str, label: str) -> Non
     axes.legend(loc="lower right")
 
 
-def _draw_stiffness(axes: Axes, found: Polygons) -> None:
+def _draw_stiffness(axes: Axes, results: Polygons) -> None:
     for name in (PAPER, PAPER_ADAM, VARIATIONAL, VARIATIONAL_PRIOR):
-        label = f"{name}, {found.adam_steps} steps" if name == PAPER_ADAM else name
-        axes.plot(found.sizes, [fit.stiffness for fit in found.named(name)], label=label, **_STYLES[name])
+        label = f"{name}, {results.adam_steps} steps" if name == PAPER_ADAM else name
+        axes.plot(results.sizes, [fit.stiffness for fit in results.named(name)], label=label, **_STYLES[name])
     axes.axhline(TRUE_STIFFNESS, color=OKABE_ITO["grey"], linestyle=":", label="start and truth")
-    axes.set(yscale="log", xlabel="splits", ylabel="stiffness at the end", xticks=found.sizes)
+    axes.set(yscale="log", xlabel="splits", ylabel="stiffness at the end", xticks=results.sizes)
     axes.set_title("Stiffness free: where an ascent ends")
     axes.legend(loc="center right", fontsize="small")
 

@@ -1,4 +1,4 @@
-"""The tables: what was measured beside what the paper printed, and whether limits are kept."""
+"""The tables: measured numbers beside those that the paper printed, and whether limits are kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from data import N_FOLDS, Floats, Ints
-from experiments import table
+from markdown_table import markdown_table
 from study import VERSIONS, Fit, Results
 from techniques import OURS, PAPER, PUBLISHED, XGBOOST
 
@@ -29,7 +29,7 @@ PRINTED: dict[tuple[str, str], tuple[int, float]] = {
 
 
 class Aim(NamedTuple):
-    """What is asked on one data set: of ReticulumClassifier for every seed, and of the published settings."""
+    """Limits on one data set: of ReticulumClassifier for every seed, and of the published settings."""
 
     loss: float
     splits: tuple[int, int]
@@ -95,7 +95,7 @@ def markdown(results: Results) -> str:
         parts += [f"## {name}", _fits(results, keys), _settings(results, keys), _spreads(results, name)]
     rows = [[check.data, check.technique, check.text, check.measured, check.verdict] for check in checks(results)]
     if rows:
-        shown = table(["data", "technique", "limit", "measured", "verdict"], rows, n_words=3)
+        shown = markdown_table(["data", "technique", "limit", "measured", "verdict"], rows, n_words=3)
         parts += ["## Limits", _ORIGIN, shown]
     return "\n\n".join(parts) + "\n"
 
@@ -157,7 +157,7 @@ def _fits(results: Results, keys: list[tuple[str, str]]) -> str:
         row = [key[1], str(fit.n_nodes), f"{fit.losses.mean():.4f}"]
         row += ["", ""] if printed is None else [str(printed[0]), f"{printed[1]:.4f}"]
         rows.append(row + ([] if fit.test_loss is None else [f"{fit.test_loss:.4f}"]))
-    return table(header, rows)
+    return markdown_table(header, rows)
 
 
 def _settings(results: Results, keys: list[tuple[str, str]]) -> str:
@@ -176,7 +176,7 @@ def _spreads(results: Results, name: str) -> str:
     rows = []
     for technique, spread in spreads.items():
         rows.append([technique, *_three(spread.losses), _range(spread.splits), *_three(spread.test_losses)])
-    return table(header, rows)
+    return markdown_table(header, rows)
 
 
 def _three(losses: Floats | None) -> list[str]:

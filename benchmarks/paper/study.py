@@ -42,7 +42,7 @@ VERSIONS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A technique on a data set, with the best settings that were found and random_state 42.
+    """A technique on a data set, with the best settings of its trials and random_state 42.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Results:
-    """Everything that was found: data sets by name, fits and spreads by (data set, technique)."""
+    """Everything that a study measured: data sets by name, fits and spreads by (data set, technique)."""
 
     data: dict[str, DataSet]
     fits: dict[tuple[str, str], Fit]
@@ -134,7 +134,7 @@ def open_study(storage: Any, data: DataSet, technique: Technique, *, quick: bool
 def _source_digest() -> str:
     """Differs between states of the library that its version does not tell apart."""
     digest = hashlib.sha256()
-    for path in sorted(Path(bayesian_reticulum.__file__).parent.glob("*.py")):
+    for path in sorted(Path(bayesian_reticulum.__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -25,7 +25,7 @@ PAPER = "PaperReticulumClassifier, tuned"
 PUBLISHED = "PaperReticulumClassifier, published settings"
 XGBOOST = "XGBoost"
 
-# What the authors' tuning found.
+# Best settings of the authors' tuning.
 _NAMES = ("prior", "max_attempts", "learning_rate", "n_gradient_steps", "initial_stiffness", "pruning_factor")
 _VALUES = {
     "sphere": (1.567512774761449, 86, 0.5459049825557916, 100, 9.787487528997882, 1.0633657210992458),

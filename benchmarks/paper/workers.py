@@ -1,4 +1,4 @@
-"""Processes that fit and judge models, and a line that tells how far they are."""
+"""Processes that fit and judge models, and a line that shows their progress."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Judged(NamedTuple):
     model: Any
 
 
-# What a worker process knows; filled once, so that a task need not carry rows.
+# The data and techniques of a worker process; filled once, so that a task need not carry rows.
 _data: dict[str, DataSet] = {}
 _techniques: dict[str, Technique] = {}
 
@@ -59,7 +59,7 @@ def judge(data: str, technique: str, settings: Settings, random_state: int, fold
     X, y, X_test, y_test = _data[data].parts(fold)
     try:
         with warnings.catch_warnings():
-            # A network that is told to stop early has not converged, and the tuning may want that.
+            # A network that has to stop early has not converged, and the tuning may want that.
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = _techniques[technique].build(**settings, random_state=random_state).fit(X, y)
         loss = None if X_test is None else float(log_loss(y_test, model.predict_proba(X_test), labels=model.classes_))

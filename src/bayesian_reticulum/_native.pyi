@@ -1,3 +1,8 @@
+"""The compiled core (`src/native`), built where there was a C++ compiler at installation.
+
+Results are written into arrays that the caller made: `out`, and those named like the fields of `rows.Pass`.
+"""
+
 from typing import Any, overload
 
 from .arrays import Floats, Integers
@@ -59,6 +64,7 @@ class Table:
         complete: Floats | None,
         in_floats: bool = False,
     ) -> None: ...
+    def moments(self, threads: int, second: Floats, cross: Floats) -> None: ...
     def membership_sums(self, hyperplanes: Floats, children: Integers, threads: int, out: Floats) -> None: ...
     def leaf_views(
         self,
@@ -86,8 +92,8 @@ class Table:
 
 def ascend(
     table: Table,
-    informants: Table,
-    rows_per_informant: float,
+    hessian_rows: Table,
+    rows_per_hessian_row: float,
     children: Integers,
     hyperplanes: Floats,
     precisions: Floats,

@@ -14,7 +14,7 @@ Integers = NDArray[np.int64]
 
 
 def frozen(array: Any) -> Floats:
-    """A read-only copy, so that what is stored in frozen data cannot change under it."""
+    """A read-only copy, so that the arrays of frozen dataclasses cannot change."""
     copy = np.array(array, dtype=np.float64, order="C")
     copy.setflags(write=False)
     # A view of a read-only array, unlike the array itself, cannot be made writeable again.
@@ -29,7 +29,7 @@ def frozen_integers(array: Any) -> Integers:
 
 
 def refreeze(instance: Any, state: dict[str, Any]) -> None:
-    """`__setstate__` of frozen data: a copy or a pickle forgets that its arrays are read-only."""
+    """`__setstate__` of frozen dataclasses: in copies and pickles NumPy's arrays are no longer read-only."""
     for field in fields(instance):
         object.__setattr__(instance, field.name, state[field.name])
     instance.__post_init__()
@@ -37,6 +37,7 @@ def refreeze(instance: Any, state: dict[str, Any]) -> None:
 
 @lru_cache(maxsize=64)
 def upper_triangle(width: int) -> tuple[Integers, Integers]:
+    """Rows and columns of the upper triangle of a square matrix, row by row."""
     return np.triu_indices(width)
 
 

@@ -1,4 +1,8 @@
-"""The compiled core: whether it is in use, and the tables it is handed."""
+"""The compiled core: whether it is in use, and its reading of schemas, gaps and trees.
+
+Whether it answers for training rows is decided by `rows.rows_in_memory` alone, and for predictions by the model; both
+ask `is_available`.
+"""
 
 from __future__ import annotations
 
@@ -15,39 +19,58 @@ from .tree import Tree
 import_error = ""
 try:
     from ._native import Gaps, Units, predict
+
+    # The best set of instructions of this processor that the core was compiled for; empty without the core.
     from ._native import instruction_set as instruction_set
-except ImportError as error:  # no compiler where the package was installed
+except ImportError as error:
+    # The package was installed without a compiler: the other names are missing, and nothing that needs them is called.
     instruction_set, import_error = "", str(error)
 
 
 def is_available() -> bool:
-    """Whether compiled code is there and not switched off by the environment."""
+    """Whether compiled code was built and is not switched off by the environment."""
     return bool(instruction_set) and os.environ.get("BAYESIAN_RETICULUM_NATIVE", "1") != "0"
 
 
 def readable_cells(X: Any) -> Any:
-    """Cells as compiled code reads them: copied only where it knows neither their type nor their way in memory."""
+    """Return cells (n, d) as compiled code reads them.
+
+    They are copied only if they are neither float32 nor float64, or lie in memory at other than whole steps.
+    """
     X = np.asarray(X)
     is_whole = X.flags.aligned and not any(stride % X.itemsize for stride in X.strides)
     return X if is_whole and X.dtype in (np.float64, np.float32) else np.array(X, dtype=np.float64, order="C")
 
 
 def native_units(schema: Schema) -> Any:
+    """Return the units and limits of a schema's columns for compiled code."""
     return Units(schema.center, schema.scale, schema.low, schema.high, schema.source, schema.code)
 
 
-def native_gaps(gaps: SchemaGaps | None, precision: Floats | None) -> Any:
+def native_gaps(gaps: SchemaGaps | None, covariance_inverse: Floats | None) -> Any:
+    """Return gaps and the inverse covariance (D, D) of columns, by which they are filled, for compiled code."""
     if gaps is None:
         return Gaps()
     start, column = (np.asarray(part, dtype=np.int64) for part in (gaps.loading.indptr, gaps.loading.indices))
-    return Gaps(gaps.sources, gaps.group, start, column, gaps.loading.data, precision)
+    return Gaps(gaps.sources, gaps.group, start, column, gaps.loading.data, covariance_inverse)
 
 
 def mix_leaves(schema: Schema, tree: Tree, values: Floats | None, X: Any, threads: int) -> Floats:
-    """Memberships of rows (n, d) in the leaves, (n, leaves), or the means of leaf values (leaves, q) that they mix."""
+    """Predict for rows (n, d): memberships in the leaves, (n, leaves), or means of leaf values (leaves, q) by them.
+
+    Parameters
+    ----------
+    schema : Schema
+    tree : Tree
+    values : ndarray of shape (leaves, q) or None
+        Values to average by membership, (n, q); None for the memberships.
+    X : array of shape (n, d)
+    threads : int
+    """
     out = np.empty((len(X), tree.n_leaves if values is None else values.shape[1]))
     cells, units = readable_cells(X), native_units(schema)
     rest = tree.hyperplanes, tree.children, values, threads, out
+    # Without gaps the core only reports missing cells, so that most tables are not searched for them beforehand.
     has_gaps = predict(cells, units, None, *rest)
     if has_gaps:
         predict(cells, units, native_gaps(schema.gaps(X), schema.covariance_inverse), *rest)

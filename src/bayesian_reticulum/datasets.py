@@ -125,8 +125,8 @@ def make_ripley(n_samples: int = 250, *, random_state: Any = None) -> Generated:
     component = rng.integers(2, size=n_samples)
     X = _RIPLEY_MEANS[y, component] + np.sqrt(_RIPLEY_VARIANCE) * rng.standard_normal((n_samples, 2))
     squared_distance = ((X[:, None, None, :] - _RIPLEY_MEANS) ** 2).sum(axis=-1)
-    # All Gaussians share their variance and weight, so that what they have in common cancels in Bayes' rule. It is
-    # applied in log space: far out every density underflows.
+    # All Gaussians have the same variance and weight, so that these cancel in Bayes' rule. It is applied in log space,
+    # as far out every density underflows.
     log_density = np.logaddexp.reduce(-squared_distance / (2 * _RIPLEY_VARIANCE), axis=-1)
     return Generated(X, y, np.asarray(expit(log_density[:, 1] - log_density[:, 0])))
 

@@ -1,8 +1,8 @@
-"""Exact values for tiny data, by enumeration of all assignments of rows to leaves.
+"""Exact values for tiny tables, by enumeration of all assignments of rows to leaves.
 
-A configuration ω sends each row i to one leaf ω(i) and has the probability p(ω) = Π_i membership[i, ω(i)]. There
-are leaves ** rows of them: far too many for real data, but enough to judge every bound and approximation on a few
-rows. Nothing here shares code with what it judges, apart from the families.
+A configuration ω assigns each row i to one leaf ω(i) and has the probability p(ω) = Π_i membership[i, ω(i)]. There
+are leaves ** rows configurations: far too many for real tables, but with a few rows every bound and approximation can
+be judged by them. This file shares no code with these, apart from the families.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def log_marginal_likelihood(membership: Any, row_statistics: Any, family: Family
     Returns
     -------
     float
-        The value that every variational bound stays below.
+        An upper limit of every variational bound.
 
     Raises
     ------
@@ -49,8 +49,8 @@ def log_marginal_likelihood(membership: Any, row_statistics: Any, family: Family
 
     Examples
     --------
-    Two rows of different classes; the first is torn between the leaves. Together in a leaf they have evidence 1/6,
-    apart 1/2 · 1/2.
+    Two rows of different classes; the first may be in either leaf. Together in a leaf they have evidence 1/6, apart
+    1/2 · 1/2.
 
     >>> import numpy as np
     >>> from bayesian_reticulum.families import DirichletCategorical
@@ -132,6 +132,7 @@ def leaf_probabilities(membership: Any, row_statistics: Any, family: DirichletCa
 
 
 def _configurations(membership: Any, row_statistics: Any, family: Family) -> _Configurations:
+    """All configurations of the rows."""
     membership, row_statistics = _checked(membership, row_statistics, family)
     n, leaves = membership.shape
     count = leaves**n
@@ -142,7 +143,7 @@ def _configurations(membership: Any, row_statistics: Any, family: Family) -> _Co
         )
     # The digits of a configuration's number, written in base `leaves`, are the leaves of its rows.
     leaf_of = np.arange(count)[:, None] // leaves ** np.arange(n) % leaves
-    with np.errstate(divide="ignore"):  # A leaf out of reach has log probability -inf, and that is right.
+    with np.errstate(divide="ignore"):  # The log probability of a leaf that a row cannot reach is -inf.
         log_probability = np.log(membership)[np.arange(n), leaf_of].sum(axis=1)
     statistics = np.zeros((count, leaves, family.n_statistics))
     for row in range(n):

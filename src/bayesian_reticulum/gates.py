@@ -1,4 +1,9 @@
-"""Gates of splits, memberships of leaves, and sums that go up the tree again."""
+"""Gates of splits, memberships of leaves, and sums from the leaves up to the root.
+
+The gate of a split is sigmoid(activation), the probability that a row goes left, and the membership of a leaf is the
+product of the gates on its path. `compute_gates` sums their logs, and so tells any two memberships apart;
+`gate_products` multiplies, which is faster, for sums to which tiny memberships add nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,10 @@ from .arrays import Floats
 from .data import Gaps
 from .tree import Shape
 
-# Gates are told from 0 and 1 up to this activation.
+# Activations are clipped at ±500, so that exp cannot overflow.
 _LARGEST_EXPONENT = 500.0
-# The logistic function of a normal number, averaged, is that of its mean divided by √(1 + this times its variance).
+# sigmoid(a), averaged over a normal distribution of a, is nearly sigmoid(mean / √(1 + π/8 variance)): this is MacKay's
+# approximation, by a probit of the same slope at 0.
 PROBIT_SLOPE = np.pi / 8
 
 
@@ -25,10 +31,21 @@ class Gates(NamedTuple):
 
 
 def gap_softening(gaps: Gaps | None, hyperplanes: Floats, missing: Floats | None) -> Floats | None:
-    """By how much gaps, which leave shares of variance (q, n) open, soften each gate of a stack of trees.
+    """Return the factor (c, m, n) by which missing cells soften each activation of a stack of trees.
 
-    That is a factor of its activation, (c, m, n), or None where nothing is missing. A gate is averaged over what is
-    missing, taken to be normal.
+    A gate is averaged over the missing cells, as if the activation were normal.
+
+    Parameters
+    ----------
+    gaps : Gaps or None
+    hyperplanes : ndarray of shape (c, m, d + 1)
+    missing : ndarray of shape (gaps, n) or None
+        Share of variance that each gap leaves open in each row, 0 where the cell is there.
+
+    Returns
+    -------
+    ndarray of shape (c, m, n) or None
+        None if no cell is missing.
     """
     if gaps is None or missing is None or not missing.any():
         return None
@@ -36,9 +53,16 @@ def gap_softening(gaps: Gaps | None, hyperplanes: Floats, missing: Floats | None
 
 
 def compute_gates(hyperplanes: Floats, shape: Shape, design: Floats, soft: Floats | None = None) -> Gates:
-    """Gates and log memberships of the rows of a design (d + 1, n), `soft`ened where cells are missing.
+    """Compute gates and log memberships of rows, the latter as sums of logs.
 
-    A membership is the product of the gates on a leaf's path, computed as a sum of logs.
+    Parameters
+    ----------
+    hyperplanes : ndarray of shape (c, m, d + 1)
+        A stack of c trees.
+    shape : Shape
+    design : ndarray of shape (d + 1, n)
+    soft : ndarray of shape (c, m, n), optional
+        Factors of the activations where cells are missing, from `gap_softening`.
     """
     c, m, width = hyperplanes.shape
     n = design.shape[1]
@@ -49,7 +73,7 @@ def compute_gates(hyperplanes: Floats, shape: Shape, design: Floats, soft: Float
     gate = np.where(activation >= 0, 1.0, small)
     small += 1.0
     gate /= small
-    # log(1 + e), not log1p(e): its error is 1e-16 absolute, all that a sum of logs can use, and it is vectorised.
+    # log(1 + e), not log1p(e): the error of 1e-16 is as small as a sum of logs can use, and NumPy vectorises it.
     log_left = np.log(small, out=small)
     np.subtract(np.minimum(activation, 0.0), log_left, out=log_left)
     log_membership = np.zeros((c, m + 1, n))
@@ -76,9 +100,9 @@ class GateProducts(NamedTuple):
 def gate_products(
     hyperplanes: Floats, shape: Shape, design: Floats, scratch: Floats, soft: Floats | None
 ) -> GateProducts:
-    """Memberships as plain products of gates, for sums to which what underflows adds nothing.
+    """Compute memberships as products of gates, for sums to which a membership that underflows adds nothing.
 
-    They are written into `scratch` (4 m + 1, c, n): fresh memory for each block would cost as much as the sums.
+    The products are written into `scratch` (4 m + 1, c, n): new memory for each block would cost as much as the sums.
     """
     c, m, width = hyperplanes.shape
     odds, left, reach, membership = np.split(scratch, [m, 2 * m, 3 * m])
@@ -100,14 +124,15 @@ def gate_products(
 
 
 def backpropagate(products: GateProducts, shape: Shape, value: Floats) -> Floats:
-    """Derivative of sum_leaves membership * value by each activation (m, c, n), values (leaves, c, n) held.
+    """Differentiate sum_leaves membership * value by each activation (m, c, n), values (leaves, c, n) held.
 
-    Backpropagation in three steps, as in the paper's appendix: memberships went down the tree, each leaf says what
-    a row is worth there, and the mean of what either side says goes up again, leaving its difference at each split.
+    Backpropagation in three steps, as in the paper's appendix: `products` are memberships from the root down, `value`
+    is what a row is worth in each leaf, and means of the values by membership go up again: the difference between the
+    two sides of a split is its derivative. The memberships of `products` are overwritten.
     """
     left, right, reach, membership = products
     slope = np.empty_like(reach)
-    # Memberships have served: their place is taken by what goes up the tree.
+    # Memberships are not needed any more: the means are written in their place.
     values, gains, mean = list(value), list(slope), list(membership)
     children = shape.children.tolist()
     for split, gate in zip(range(len(children) - 1, -1, -1), left[::-1], strict=True):
@@ -121,7 +146,7 @@ def backpropagate(products: GateProducts, shape: Shape, value: Floats) -> Floats
 
 
 def sum_below(shape: Shape, responsibility: Floats) -> tuple[Floats, Floats]:
-    """Responsibility left of each split, and of all leaves below it; (c, m, n) each."""
+    """Sum responsibilities (c, leaves, n) left of each split, and of all leaves below it; (c, m, n) each."""
     c, leaves, n = responsibility.shape
     left, reached = np.empty((2, c, leaves - 1, n))
     for split in range(shape.n_splits - 1, -1, -1):
@@ -134,7 +159,7 @@ def sum_below(shape: Shape, responsibility: Floats) -> tuple[Floats, Floats]:
 
 
 def log_sum_below(shape: Shape, logs: Floats) -> Floats:
-    """Logs of the sums, over all leaves below each split, of what has these logs (leaves, n); (m, n)."""
+    """Sum exp(logs) of shape (leaves, n) over all leaves below each split, and return the logs of the sums, (m, n)."""
     out = np.empty((shape.n_splits, logs.shape[1]))
     for split in range(shape.n_splits - 1, -1, -1):
         first, second = (out[child] if child >= 0 else logs[~child] for child in shape.children[split])

@@ -1,4 +1,4 @@
-"""What is installed here, and whether compiled code is in use: what a report of a problem should tell."""
+"""Versions of what is installed, and whether compiled code is in use: a part of every report of a problem."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def _compiled_code() -> str:
 
 
 def _cpus() -> int:
-    """Those that this process may use, where the system tells."""
+    """Number of CPUs that this process may use, if the system knows it, or else of all."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

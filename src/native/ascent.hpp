@@ -1,8 +1,8 @@
-// The ascent of `objective.py` in compiled code: the same steps in the same order, for rows in a table.
+// The ascent of `evidence/ascent.py` in compiled code: the same steps in the same order, for rows in a table.
 //
 // Where trees are small it is not the rows that take the time but the handling of a few numbers between two passes.
-// See `_Ascent` in objective.py for what is done and why; constants must be the same as there. In floats, which it knows
-// nothing of, steps may lower the bound by somewhat more, which is their rounding, and are informed from afar.
+// See `_Ascent` in evidence/ascent.py for what is done and why; constants must be the same as there. In floats, which
+// it knows nothing of, steps may lower the bound by somewhat more, which is their rounding, and are informed from afar.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "linear.hpp"
+#include "pass.hpp"
 #include "table.hpp"
 
 namespace reticulum {
@@ -132,16 +133,17 @@ struct Effort {
 
 class Ascent {
   public:
-    Ascent(const Table& table, const Table& informants, double rows_per_informant, Leaves& leaves, const int64_t* children, int c, int m, double* hyperplanes,
-           double* precisions, double* statistics, double* log_evidence, double* prices, bool fixed, bool sparse,
-           int threads, int64_t fewest_gates, bool in_floats)
-        : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves), children_(children), c_(c), m_(m), w_(table.width()),
-          lead_(table.lead()), packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()),
-          planes_(int64_t{m} * w_), sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_),
-          pairs_(int64_t{packed_} * (packed_ + 1) / 2), fixed_(fixed),
-          threads_(threads), fewest_gates_(fewest_gates), in_floats_(in_floats), slack_(in_floats ? kFloatSlack : kSlack),
-          best_hyperplanes_(hyperplanes), best_precisions_(precisions), best_statistics_(statistics),
-          best_log_evidence_(log_evidence), best_prices_(prices) {
+    Ascent(const Table& table, const Table& informants, double rows_per_informant, Leaves& leaves,
+           const int64_t* children, int c, int m, double* hyperplanes, double* precisions, double* statistics,
+           double* log_evidence, double* prices, bool fixed, bool sparse, int threads, int64_t fewest_gates,
+           bool in_floats)
+        : table_(table), informants_(informants), rows_per_informant_(rows_per_informant), leaves_(leaves),
+          children_(children), c_(c), m_(m), w_(table.width()), lead_(table.lead()),
+          packed_(lead_ < w_ ? lead_ + 1 : w_), L_(m + 1), k_(table.n_statistics()), planes_(int64_t{m} * w_),
+          sums_(int64_t{L_} * k_), square_(int64_t{lead_} * lead_), pairs_(int64_t{packed_} * (packed_ + 1) / 2),
+          fixed_(fixed), threads_(threads), fewest_gates_(fewest_gates), in_floats_(in_floats),
+          slack_(in_floats ? kFloatSlack : kSlack), best_hyperplanes_(hyperplanes), best_precisions_(precisions),
+          best_statistics_(statistics), best_log_evidence_(log_evidence), best_prices_(prices) {
         for (int t = 0; t < c; ++t) {
             State state;
             state.hyperplanes.assign(hyperplanes + t * planes_, hyperplanes + (t + 1) * planes_);
@@ -291,7 +293,8 @@ class Ascent {
             add_pass(informants_, stack, with_information);
             for (double& value : observed_) value *= rows_per_informant_;
             for (double& value : complete_) value *= rows_per_informant_;
-            for (Values* told : {&log_normalizer_, &new_statistics_, &gradient_}) std::fill(told->begin(), told->end(), 0.0);
+            for (Values* told : {&log_normalizer_, &new_statistics_, &gradient_})
+                std::fill(told->begin(), told->end(), 0.0);
             add_pass(table_, stack, sums);
         }
         for (int i = 0; i < count; ++i)
@@ -314,9 +317,9 @@ class Ascent {
         const int64_t gates = table.n_rows() * stack.c * m_ * (sums.observed ? w_ : 1);
         const int threads = gates >= fewest_gates_ ? threads_ : 1;
         if (in_floats_)
-            table.add_pass<float>(stack, expected_.data(), threads, sums);
+            reticulum::add_pass<float>(table, stack, expected_.data(), threads, sums);
         else
-            table.add_pass<double>(stack, expected_.data(), threads, sums);
+            reticulum::add_pass<double>(table, stack, expected_.data(), threads, sums);
     }
 
     // Penalised bound of the i-th tree of the last pass.
@@ -423,8 +426,7 @@ class Ascent {
     void renew_metric(State& state, size_t i) {
         const int64_t size = m_ * pairs_;
         state.observed.assign(observed_.begin() + i * size, observed_.begin() + (i + 1) * size);
-        if (!complete_.empty())
-            state.complete.assign(complete_.begin() + i * size, complete_.begin() + (i + 1) * size);
+        if (!complete_.empty()) state.complete.assign(complete_.begin() + i * size, complete_.begin() + (i + 1) * size);
         invert(state);
     }
 
@@ -469,9 +471,9 @@ class Ascent {
     // The slope of the penalised bound at the i-th tree of the last pass.
     void set_slope(State& state, size_t i) const {
         for (int64_t j = 0; j < planes_; ++j)
-            state.slope[j] = gradient_[i * planes_ + j] -
-                             prior_precision(state, static_cast<int>(j / w_), static_cast<int>(j % w_)) *
-                                 state.hyperplanes[j];
+            state.slope[j] =
+                gradient_[i * planes_ + j] -
+                prior_precision(state, static_cast<int>(j / w_), static_cast<int>(j % w_)) * state.hyperplanes[j];
     }
 
     double aim(State& state) const {
@@ -631,7 +633,7 @@ class Ascent {
             state.trial_statistics[s] = state.statistics[s] + state.length * step[planes_ + s];
     }
 
-    // Quasi-Newton steps, as in optimizers.py. Unknowns are the hyperplanes, then the statistics.
+    // Quasi-Newton steps, as in evidence/quasi_newton.py. Unknowns are the hyperplanes, then the statistics.
 
     static Values joined(const Values& of_planes, const Values& of_sums) {
         Values both(of_planes);
@@ -721,17 +723,19 @@ class Ascent {
 // Climbs in place: hyperplanes (c, m, width), precisions (c, m) and statistics (c, leaves, k).
 //
 // Information is that of the informants, a sample of the rows or all of them.
-inline void ascend(const Table& table, const Table& informants, double rows_per_informant, In<int64_t, 2> children, Out<3> hyperplanes, Out<2> precisions,
-                   Out<3> statistics, std::optional<In<double, 1>> dirichlet, nb::object family, bool fixed, bool sparse,
-                   double tolerance, int rounds, int max_passes, double least, int threads, int64_t fewest_gates,
-                   bool in_floats, Out<1> log_evidence, Out<2> prices) {
+inline void ascend(const Table& table, const Table& informants, double rows_per_informant, In<int64_t, 2> children,
+                   Out<3> hyperplanes, Out<2> precisions, Out<3> statistics, std::optional<In<double, 1>> dirichlet,
+                   nb::object family, bool fixed, bool sparse, double tolerance, int rounds, int max_passes,
+                   double least, int threads, int64_t fewest_gates, bool in_floats, Out<1> log_evidence,
+                   Out<2> prices) {
     const int c = static_cast<int>(hyperplanes.shape(0)), m = static_cast<int>(hyperplanes.shape(1));
     const int k = table.n_statistics();
     require(static_cast<int>(hyperplanes.shape(2)) == table.width(), "hyperplanes need one slope for each column");
     require(static_cast<int>(children.shape(0)) == m && children.shape(1) == 2, "each split has two children");
     require_tree(m, children.data());
     for (const auto& shape : {std::pair{precisions.shape(0), precisions.shape(1)}, {prices.shape(0), prices.shape(1)}})
-        require(static_cast<int>(shape.first) == c && static_cast<int>(shape.second) == m, "each split needs a precision");
+        require(static_cast<int>(shape.first) == c && static_cast<int>(shape.second) == m,
+                "each split needs a precision");
     require(static_cast<int>(statistics.shape(0)) == c && static_cast<int>(statistics.shape(1)) == m + 1 &&
                 static_cast<int>(statistics.shape(2)) == k && static_cast<int>(log_evidence.size()) == c,
             "each leaf needs statistics");
@@ -740,11 +744,13 @@ inline void ascend(const Table& table, const Table& informants, double rows_per_
     Asked asked(family, k);
     if (dirichlet) classes.emplace(dirichlet->data(), k);
     Leaves& leaves = classes ? static_cast<Leaves&>(*classes) : asked;
-    require(!in_floats || (table.has_codes() && informants.has_codes()), "only targets with codes are climbed for in floats");
+    require(!in_floats || (table.has_codes() && informants.has_codes()),
+            "only targets with codes are climbed for in floats");
     require(!sparse || table.lead() == table.width(), "only trees on all columns can be sparse");
     require(informants.width() == table.width() && informants.n_statistics() == k, "informants are of another kind");
-    Ascent ascent(table, informants, rows_per_informant, leaves, children.data(), c, m, hyperplanes.data(), precisions.data(), statistics.data(),
-                  log_evidence.data(), prices.data(), fixed, sparse, threads, fewest_gates, in_floats);
+    Ascent ascent(table, informants, rows_per_informant, leaves, children.data(), c, m, hyperplanes.data(),
+                  precisions.data(), statistics.data(), log_evidence.data(), prices.data(), fixed, sparse, threads,
+                  fewest_gates, in_floats);
     ascent.run({tolerance, rounds, max_passes, least});
 }
 

@@ -106,9 +106,8 @@ inline void eigensystem(double* a, int n, std::vector<double>& values) {
     for (int low = 0; low < n; ++low) {
         for (int turn = 0; turn < 60; ++turn) {
             int high = low;
-            while (high + 1 < n &&
-                   std::abs(off[high]) >
-                       std::numeric_limits<double>::epsilon() * (std::abs(values[high]) + std::abs(values[high + 1])))
+            while (high + 1 < n && std::abs(off[high]) > std::numeric_limits<double>::epsilon() *
+                                                             (std::abs(values[high]) + std::abs(values[high + 1])))
                 ++high;
             if (high == low) break;
             // Wilkinson's shift.
@@ -156,8 +155,14 @@ inline double digamma(double x) {
     const double inverse = 1.0 / x, square = inverse * inverse;
     // The asymptotic series, with Bernoulli's numbers over twice their order.
     const double series =
-        square * (1.0 / 12 - square * (1.0 / 120 - square * (1.0 / 252 - square * (1.0 / 240 -
-        square * (1.0 / 132 - square * (691.0 / 32760 - square * (1.0 / 12 - square * 3617.0 / 8160)))))));
+        square *
+        (1.0 / 12 -
+         square *
+             (1.0 / 120 -
+              square * (1.0 / 252 -
+                        square * (1.0 / 240 -
+                                  square * (1.0 / 132 - square * (691.0 / 32760 -
+                                                                  square * (1.0 / 12 - square * 3617.0 / 8160)))))));
     return value + std::log(x) - 0.5 * inverse - series;
 }
 

@@ -1,6 +1,6 @@
-"""What the columns of a table mean, and how they become the numbers that splits work on.
+"""The schema of a table: what its columns mean, and how cells become the numbers that splits work on.
 
-Nothing below this module knows column names, categories, wild cells or units: it sees columns that are centred, of unit
+The modules below know no column names, categories, wild cells or units: they see columns that are centred, of unit
 spread and bounded, and which cells are missing.
 """
 
@@ -11,19 +11,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import Floats, Integers, frozen, frozen_integers, refreeze
 from .categories import Category
-from .frames import Frame, as_numbers
-from .gaps import Gaps, features_with_gaps, sum_by_group
+from .encoding import Encoder, default_names
+from .gaps import (
+    Gaps,
+    column_variances,
+    estimate_covariance_inverse,
+    features_with_gaps,
+    fill_gaps,
+    sum_by_group,
+)
 from .quantiles import weights_by_code
 from .units import MISSING, NUMBER, category_units, column_units
-
-# What is known of the correlation of columns before any row is seen, in rows; and the least variance, to that of one
-# column, in any direction.
-_INDEPENDENT_ROWS = 5.0
-_LEAST_SIZE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,11 @@ class Schema:
         return tuple(names)
 
     @property
+    def encoder(self) -> Encoder:
+        """What turns tables like that of fit into cells (n, d)."""
+        return Encoder(self.names, self.categories)
+
+    @property
     def numbers(self) -> tuple[int, ...]:
         """Places of the features that are numbers."""
         return tuple(place for place, category in enumerate(self.categories) if category is None)
@@ -111,7 +117,7 @@ class Schema:
         return int(np.flatnonzero((self.source == feature) & (self.code == NUMBER))[0])
 
     def limits(self, feature: int) -> tuple[float, float]:
-        """Between which values splits see a feature that is a number."""
+        """Smallest and largest value that splits see of a feature that is a number."""
         column = self.column_of_number(feature)
         return float(self.low[column]), float(self.high[column])
 
@@ -123,12 +129,12 @@ class Schema:
         names: tuple[str, ...],
         margin: float = 0.0,
         categories: tuple[Category | None, ...] = (),
-        telling: Sequence[int] = (),
+        informative_gaps: Sequence[int] = (),
     ) -> Schema:
         """Learn units and limits from weighted rows (n, d), one feature at a time.
 
-        Limits are the .5% and 99.5% quantiles, or `margin` standard deviations further out. Gaps of the features that
-        are `telling` get a column.
+        Limits are the .5% and 99.5% quantiles, or `margin` standard deviations further out. Gaps of the
+        features `informative_gaps` get a column.
         """
         columns: list[tuple[float, ...]] = []
         for feature, category in enumerate(categories or (None,) * X.shape[1]):
@@ -139,25 +145,17 @@ class Schema:
                 columns.append((feature, NUMBER, *column_units(*units, margin)))
             else:
                 columns += [(feature, *column) for column in category_units(*units, category.n_codes)]
-            if feature in telling:
-                gone, there = weights_by_code(is_there.astype(np.int64), weights, 2)
-                mean = float(gone / (gone + there))
+            if feature in informative_gaps:
+                weight_missing, weight_there = weights_by_code(is_there.astype(np.int64), weights, 2)
+                mean = float(weight_missing / (weight_missing + weight_there))
                 columns.append((feature, MISSING, mean, np.sqrt(mean * (1 - mean)) or 1.0, 0.0, 1.0))
         source, code, center, scale, low, high = np.array(columns, dtype=np.float64).reshape(-1, 6).T
         return cls(names, center, scale, low, high, source.astype(np.int64), code.astype(np.int64), categories)
 
     def restricted(self, columns: Integers) -> Schema:
-        """The same schema with some of its columns, in which nothing is told from the others."""
+        """The same schema with some of its columns, none of which follows from others."""
         kept = {field: getattr(self, field)[columns] for field in ("center", "scale", "low", "high", "source", "code")}
         return replace(self, **kept, covariance_inverse=None)
-
-    def cells(self, table: Frame) -> Floats:
-        """Numbers (n, d) for the cells of a table: codes for levels, NaN for what is missing or was not seen in fit."""
-        X = np.empty((table.n_rows, self.n_features))
-        for place, (column, category) in enumerate(zip(table.columns, self.categories, strict=True)):
-            where = table.place(place)
-            X[:, place] = as_numbers(column, where) if category is None else category.coded(column, where)
-        return X
 
     def design(self, X: Any) -> Floats:
         """Standardised columns of cells (n, d) under a row of ones, (D + 1, n). What is missing is at 0, its mean."""
@@ -171,13 +169,13 @@ class Schema:
             for column, source, code, low, high in zip(
                 columns, self.source, self.code, self.low, self.high, strict=True
             ):
-                own = cells[source]
+                values = cells[source]
                 if code == NUMBER:
-                    np.clip(own, low, high, out=column, casting="unsafe")
+                    np.clip(values, low, high, out=column, casting="unsafe")
                 elif code == MISSING:
-                    column[:] = np.isnan(own)
+                    column[:] = np.isnan(values)
                 else:
-                    column[:] = np.where(np.isnan(own), np.nan, own == code)
+                    column[:] = np.where(np.isnan(values), np.nan, values == code)
         columns -= self.center[:, None]
         columns /= self.scale[:, None]
         columns[np.isnan(columns)] = 0.0
@@ -193,100 +191,45 @@ class Schema:
         if gaps is None:
             return design, None
         missing = np.isnan(np.asarray(X)[:, gaps.sources])
-        left_open = missing.T.astype(np.float64)
         if self.covariance_inverse is None:
-            return design, left_open
-        patterns, place = np.unique(missing, axis=0, return_inverse=True)
-        for number, pattern in enumerate(patterns):
-            rows = np.flatnonzero(place.reshape(-1) == number)
-            own = np.flatnonzero(np.isin(self.source, gaps.sources[pattern]) & (self.code != MISSING))
-            covariance = np.linalg.inv(self.covariance_inverse[np.ix_(own, own)])
-            design[np.ix_(1 + own, rows)] = -covariance @ (self.covariance_inverse[own] @ design[1:, rows])
-            variances = np.diag(covariance)
-            for gap in np.flatnonzero(pattern):
-                mine = self.source[own] == gaps.sources[gap]
-                whole = self.variances[own[mine]].sum()
-                left_open[gap, rows] = variances[mine].sum() / whole if whole > 0 else 1.0
-        return design, left_open
+            return design, missing.T.astype(np.float64)
+        return design, fill_gaps(design, missing, gaps.sources, self, self.covariance_inverse)
 
     @property
     def variances(self) -> Floats:
-        """Variance of each column, (D,): of the share of a level that follows from its frequency, of all else 1.
-
-        That of a constant column is 0.
-        """
-        out = (self.low < self.high).astype(np.float64)
-        is_level = self.code >= 0
-        out[is_level] *= self.center[is_level] * (1 - self.center[is_level]) / self.scale[is_level] ** 2
-        return out
+        """Variance of each column, (D,)."""
+        return column_variances(self)
 
     def with_covariance_inverse(self, X: Any, weights: Floats) -> Schema:
         """The same schema with the `covariance_inverse` that the columns of a table (n, d) have."""
         missing = np.isnan(np.asarray(X))[:, self.source].T
-        there = np.where(self.code[:, None] == MISSING, 0.0, ~missing)
-        columns = self.design(X)[1:] * there
-        both = np.maximum((there * weights) @ there.T, np.finfo(float).tiny)
-        covariance = (columns * weights) @ columns.T / both
-        spread = np.sqrt(np.diag(covariance))
-        varies = (spread > 0) & (self.code != MISSING) & (self.low < self.high)
-        spread = np.where(varies, spread, 1.0)
-        correlation = np.where(varies[:, None] & varies, covariance / np.outer(spread, spread), 0.0)
-        # As if some rows had been seen in which columns are independent, and with no direction in which nothing varies:
-        # pairs of columns that are known from different rows need not fit together.
-        correlation *= both / (both + _INDEPENDENT_ROWS)
-        np.fill_diagonal(correlation, 1.0)
-        sizes, axes = np.linalg.eigh(correlation)
-        correlation = (axes * np.maximum(sizes, _LEAST_SIZE)) @ axes.T
-        deviation = np.sqrt(np.diag(correlation)) / np.sqrt(np.where(varies, self.variances, 1.0))
-        inverse = np.linalg.inv(correlation)
-        return replace(self, covariance_inverse=inverse * np.outer(deviation, deviation))
+        inverse = estimate_covariance_inverse(self.design(X)[1:], missing, weights, self)
+        return replace(self, covariance_inverse=inverse)
 
     @property
     def _is_plain(self) -> bool:
         return self.n_columns == self.n_features and bool((self.code == NUMBER).all())
 
     def gaps(self, X: Any) -> Gaps | None:
-        """What missing cells of a table (n, d) could have been; None if there are none, or if it is not asked for."""
+        """What missing cells of a table (n, d) could have been.
+
+        None if there are none, or if gates are not averaged over them.
+        """
         if not self.averages_gaps:
             return None
         sources = features_with_gaps(X)
         return self.gaps_in(sources) if len(sources) else None
 
     def gaps_in(self, sources: Integers) -> Gaps:
-        """What cells of some features could have been if they were missing.
-
-        A number has mean 0 and variance 1, in its own units; a level, the frequency that it had in training.
-        """
-        values, columns, rows = [], [], []
-        group: list[int] = []
-        for place, feature in enumerate(sources):
-            own = np.flatnonzero((self.source == feature) & (self.code != MISSING))
-            # A column that did not vary says nothing of what it could have been.
-            varies = (self.low[own] < self.high[own]).astype(np.float64)
-            if len(own) == 1:
-                parts = np.eye(1) * varies
-            else:
-                share, scale = self.center[own], self.scale[own]
-                parts = np.sqrt(share)[:, None] * (np.eye(len(own)) - share) / scale
-            for part in parts:
-                values.append(part)
-                columns.append(own)
-                rows.append(np.full(len(own), len(group)))
-                group.append(place)
-        shape = len(group), self.n_columns
-        nowhere = np.empty(0, dtype=np.int64)
-        entries = (
-            np.concatenate([*values, np.empty(0)]),
-            (np.concatenate([*rows, nowhere]), np.concatenate([*columns, nowhere])),
-        )
-        return Gaps(np.asarray(sources), sparse.csr_array(entries, shape=shape), np.array(group, dtype=np.int64))
+        """What cells of some features could have been if they were missing."""
+        return Gaps.of_features(sources, self)
 
     def in_original_units(self, hyperplanes: Floats) -> Floats:
         """Hyperplanes for standardised columns, rewritten for the columns as they came."""
         slopes = hyperplanes[:, 1:] / self.scale
         return np.column_stack([hyperplanes[:, 0] - slopes @ self.center, slopes])
 
-    def in_own_units(self, hyperplanes: Floats) -> Floats:
+    def in_standard_units(self, hyperplanes: Floats) -> Floats:
         """Hyperplanes for columns as they come, rewritten for standardised ones."""
         slopes = hyperplanes[:, 1:]
         return np.column_stack([hyperplanes[:, 0] + slopes @ self.center, slopes * self.scale])
@@ -294,11 +237,6 @@ class Schema:
     def by_feature(self, columns: Floats) -> Floats:
         """Sums (..., d) by feature of what columns (..., D) hold."""
         return sum_by_group(columns, self.source, self.n_features)
-
-
-def default_names(n_features: int) -> tuple[str, ...]:
-    """What features without names are called."""
-    return tuple(f"x{j}" for j in range(n_features))
 
 
 def identity_schema(n_features: int, n_cells: int | None = None) -> Schema:

@@ -1,10 +1,12 @@
-"""Center, scale and limits of each column."""
+"""Units of columns: center, scale and limits, and which feature and level a column stands for."""
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, Integers
 from .quantiles import quantiles_of_sorted, sort_cells, weights_by_code
 
 # Codes of columns that stand for no level.
@@ -14,8 +16,25 @@ _TAIL = 0.005
 _LARGEST_TAIL = 0.05
 
 
+class Units(Protocol):
+    """Units of D columns, each array of shape (D,): `Schema` explains them."""
+
+    @property
+    def center(self) -> Floats: ...
+    @property
+    def scale(self) -> Floats: ...
+    @property
+    def low(self) -> Floats: ...
+    @property
+    def high(self) -> Floats: ...
+    @property
+    def source(self) -> Integers: ...
+    @property
+    def code(self) -> Integers: ...
+
+
 def category_units(codes: Floats, weights: Floats, n_codes: int) -> list[tuple[int, float, float, float, float]]:
-    """Code, center, scale and limits of the columns of a category."""
+    """Code, center, scale and limits of each column of a category, from the weighted codes (n,) of rows."""
     counts = weights_by_code(codes.astype(np.int64), weights, max(n_codes, 1))
     share = counts / max(float(counts.sum()), np.finfo(float).tiny)
     scale = float(np.sqrt((share * (1 - share)).sum()))
@@ -27,6 +46,7 @@ def category_units(codes: Floats, weights: Floats, n_codes: int) -> list[tuple[i
 
 
 def column_units(cells: Floats, weights: Floats, margin: float) -> tuple[float, float, float, float]:
+    """Center, scale and limits of a column of weighted numbers (n,); limits are `margin` scales beyond its tails."""
     if not weights.any():
         return 0.0, 1.0, 0.0, 0.0
     cells, weights = sort_cells(cells, weights)

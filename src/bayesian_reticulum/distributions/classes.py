@@ -27,7 +27,7 @@ from .solver import ROUNDING
 class ClassDistribution:
     """The predictive distribution of a class for each of n rows.
 
-    Labels `y` are a scalar or (n,), with answers of shape (n,), or (n, m) or (1, m), with answers of shape (n, m).
+    Labels `y` are a scalar or (n,), with results of shape (n,), or (n, m) or (1, m), with results of shape (n, m).
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ class ClassDistribution:
             return np.log(self.pmf(y))
 
     def pdf(self, y: Any) -> Floats:
-        """`pmf` under the name that numbers use."""
+        """`pmf` under the name that it has for numbers."""
         return self.pmf(y)
 
     def logpdf(self, y: Any) -> Floats:
-        """`logpmf` under the name that numbers use."""
+        """`logpmf` under the name that it has for numbers."""
         return self.logpmf(y)
 
     def cdf(self, y: Any) -> Floats:
@@ -103,12 +103,12 @@ class ClassDistribution:
         return np.asarray(labels[:, 0] if is_scalar else labels)
 
     def interval(self, level: float) -> tuple[NDArray[Any], NDArray[Any]]:
-        """First and last label of the central interval with at least `level`: meaningful for ordered classes only."""
+        """First and last label of the central interval with at least `level`, which needs classes in an order."""
         lower, upper = self.quantile(interval_ends(level)).T
         return lower, upper
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[Any]:
-        """`n` labels for each row, shape (rows, n)."""
+        """Draw `n` labels for each row, shape (rows, n)."""
         return np.asarray(self.classes[choose(cumulate(self.probabilities), n, random_generator(random_state))])
 
     def __getitem__(self, rows: Any) -> ClassDistribution:
@@ -122,10 +122,11 @@ class ClassDistribution:
         return f"<ClassDistribution: {counted(len(self), 'row')}, {counted(len(self.classes), 'class', 'classes')}>"
 
     def _look_up(self, values: Floats, y: Any) -> Floats:
+        """Of values (n, k) by class those of the labels `y`."""
         table, is_column = as_columns(np.asarray(y), len(self))
         codes = {label: code for code, label in enumerate(self.classes.tolist())}
-        found = np.array([codes.get(label, -1) for label in table.reshape(-1).tolist()], dtype=np.int64)
-        found = found.reshape(table.shape)
-        check(found >= 0, table, "y", f"the known labels are {', '.join(map(repr, codes))}")
-        result = np.take_along_axis(values, found, axis=1)
+        code = np.array([codes.get(label, -1) for label in table.reshape(-1).tolist()], dtype=np.int64)
+        code = code.reshape(table.shape)
+        check(code >= 0, table, "y", f"the known labels are {', '.join(map(repr, codes))}")
+        result = np.take_along_axis(values, code, axis=1)
         return result[:, 0] if is_column else result

@@ -1,4 +1,4 @@
-"""What a mixture asks of its components."""
+"""The protocol of the components of a mixture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Components(Protocol):
 
     @property
     def is_discrete(self) -> bool:
-        """Whether the numbers are counts: whole and not negative."""
+        """True for counts: whole numbers that are not negative."""
         ...
 
     @property

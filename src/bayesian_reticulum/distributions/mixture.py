@@ -25,6 +25,7 @@ from .solver import LARGEST, ROUNDING, solve_cdf
 from .student import StudentT
 from .student_quantiles import student_solver
 
+# Pairs of a row and a number are evaluated in blocks of so many floats, so that arrays (C, pairs) fit in the cache.
 _BLOCK_FLOATS = 1 << 15
 
 
@@ -32,7 +33,7 @@ _BLOCK_FLOATS = 1 << 15
 class Mixture:
     """The predictive distribution of a number for each of n rows.
 
-    Numbers `y` are a scalar or (n,), with answers of shape (n,), or (n, m) or (1, m), with answers of shape (n, m).
+    Numbers `y` are a scalar or (n,), with results of shape (n,), or (n, m) or (1, m), with results of shape (n, m).
     `mixture[rows]` is the mixture of these rows alone.
 
     Parameters
@@ -73,15 +74,15 @@ class Mixture:
 
     @property
     def mean(self) -> Floats:
-        """Shape (n,)."""
+        """Mean of each row, shape (n,)."""
         return self._average(self.components.mean)
 
     @property
     def std(self) -> Floats:
-        """Shape (n,); infinite where a component's variance is."""
+        """Standard deviation of each row, shape (n,); infinite where the variance of a component is."""
         with np.errstate(over="ignore", invalid="ignore"):
             squares = self.components.variance + (self.components.mean - self.mean) ** 2
-        # Without a mean, or with an infinite one, there is no end to the spread.
+        # The variance about a mean that is infinite or does not exist is infinite.
         return np.sqrt(self._average(np.where(np.isnan(squares), np.inf, squares)))
 
     def pdf(self, y: Any) -> Floats:
@@ -129,11 +130,11 @@ class Mixture:
         return lower, upper
 
     def sample(self, n: int, random_state: Any = None) -> Floats:
-        """`n` draws for each row, shape (rows, n)."""
+        """Draw `n` numbers for each row, shape (rows, n)."""
         rng = random_generator(random_state)
-        chosen = choose(cumulate(self.weights.T), n, rng)
-        rows = np.broadcast_to(np.arange(len(self))[:, None], chosen.shape)
-        return self.components.draw(chosen, rows, rng)
+        components = choose(cumulate(self.weights.T), n, rng)
+        rows = np.broadcast_to(np.arange(len(self))[:, None], components.shape)
+        return self.components.draw(components, rows, rng)
 
     def __getitem__(self, rows: Any) -> Mixture:
         rows = np.atleast_1d(rows) if isinstance(rows, int | np.integer) else rows
@@ -146,6 +147,7 @@ class Mixture:
         return f"<Mixture: {counted(len(self), 'row')}, {counted(len(self.weights), 'component')}>"
 
     def _average(self, values: Floats) -> Floats:
+        """Values (C, n) averaged over components by weight, (n,)."""
         # A component without weight may be infinite.
         return np.asarray((self.weights * np.where(self.weights > 0, values, 0.0)).sum(axis=0))
 
@@ -155,11 +157,12 @@ class Mixture:
         for start in range(0, len(self) * m, size):
             place = slice(start, min(start + size, len(self) * m))
             rows, columns = np.divmod(np.arange(place.start, place.stop), m)
-            # `take`, unlike an index, leaves the numbers of a component side by side.
+            # `take`, unlike an index, leaves the numbers of a component next to each other in memory.
             weights = self.weights[:, place] if m == 1 else self.weights.take(rows, axis=1)
             yield place, weights, self.components[place if m == 1 else rows], columns
 
     def _evaluate(self, method: Callable[[Floats, Components, Floats], Floats], y: Any) -> Floats:
+        """A function of weights (C, p), components of p rows and numbers (p,), for all rows and `y`."""
         table, is_column = as_columns(np.asarray(y, dtype=np.float64), len(self))
         check(~np.isnan(table), table, "y", "give a number for each row")
         flat, result = table.reshape(-1), np.empty(table.shape)
@@ -169,6 +172,7 @@ class Mixture:
 
 
 def _log_density(weights: Floats, components: Components, y: Floats) -> Floats:
+    """Log density of mixtures at `y` (p,); of counts the log probability."""
     is_possible = (y >= 0) & (y < np.inf) & (np.floor(y) == y) if components.is_discrete else np.full(y.shape, True)
     with np.errstate(divide="ignore", over="ignore"):
         terms = components.logpdf(np.where(is_possible, y, 0.0)) + np.log(weights)
@@ -178,6 +182,7 @@ def _log_density(weights: Floats, components: Components, y: Floats) -> Floats:
 
 
 def _cumulative(weights: Floats, components: Components, y: Floats) -> Floats:
+    """Probability of at most `y` (p,) in mixtures."""
     if not components.is_discrete:
         return np.asarray((weights * components.cdf(y)).sum(axis=0))
     is_count = (y >= 0) & (y < np.inf)
@@ -186,11 +191,15 @@ def _cumulative(weights: Floats, components: Components, y: Floats) -> Floats:
 
 
 def _solver(components: Components, levels: Floats, n_pairs: int) -> Callable[..., Floats]:
-    """What finds quantiles from weights (C, p), components of p pairs of a row and a level, these, and their places."""
+    """The function that computes quantiles of mixtures of these components.
+
+    It takes weights (C, p), components and levels (p,) of p pairs of a row and a level, and the places of the levels
+    among all. `n_pairs` is the number of pairs of all calls.
+    """
     if not isinstance(components, StudentT):
         return _solve_counts if components.is_discrete else _solve_numbers
     solve = student_solver(components.dof, levels, n_pairs)
-    return lambda weights, own, q, columns: solve(weights, own.location, own.scale, q, columns)
+    return lambda weights, student, q, columns: solve(weights, student.location, student.scale, q, columns)
 
 
 def _solve_counts(weights: Floats, components: Components, q: Floats, columns: Integers) -> Floats:
@@ -200,11 +209,13 @@ def _solve_counts(weights: Floats, components: Components, q: Floats, columns: I
         middle = np.floor(0.5 * low + 0.5 * high)
         if not np.any(between := (low < middle) & (middle < high)):
             return high
-        enough = _cumulative(weights, components, middle) >= q * (1.0 - ROUNDING)
-        low, high = np.where(between & ~enough, middle, low), np.where(between & enough, middle, high)
+        is_enough = _cumulative(weights, components, middle) >= q * (1.0 - ROUNDING)
+        low, high = np.where(between & ~is_enough, middle, low), np.where(between & is_enough, middle, high)
 
 
 def _solve_numbers(weights: Floats, components: Components, q: Floats, columns: Integers) -> Floats:
+    """The number whose cdf is q."""
+
     def evaluate(x: Floats, rows: Integers) -> tuple[Floats, Floats]:
         some, part = weights[:, rows], components[rows]
         return _cumulative(some, part, x), np.exp(_log_density(some, part, x))

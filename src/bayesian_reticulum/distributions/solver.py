@@ -1,7 +1,4 @@
-"""Where a cumulative distribution reaches a probability: the solver behind the quantiles of mixtures.
-
-Mixtures of Student's t, which are what most models predict, have their tails tabulated.
-"""
+"""The solver behind the quantiles of mixtures: where a cumulative distribution reaches a probability."""
 
 from __future__ import annotations
 
@@ -12,11 +9,12 @@ from scipy.special import ndtri
 
 from ..arrays import Floats, Integers
 
+# Error of the cdf that is allowed, relative to q and 1 - q.
 _TOLERANCE = 1e-10
 ROUNDING = 4 * np.finfo(float).eps
 LARGEST = float(np.finfo(float).max)
-# A step of inverse interpolation nearly always ends within the first few. After these, each second step halves the
-# bracket, in turns as numbers and as floats in their order, of which 64 halvings leave nothing between.
+# The first few steps are of inverse interpolation, and nearly always enough. After these, each second step halves the
+# bracket, in turns by value and by the number of floats within; after 64 halvings of the latter kind it is empty.
 _FREE_STEPS = 6
 _MOST_STEPS = _FREE_STEPS + 4 * 66
 
@@ -24,10 +22,11 @@ _MOST_STEPS = _FREE_STEPS + 4 * 66
 def solve_cdf(
     evaluate: Callable[[Floats, Integers], tuple[Floats, Floats]], q: Floats, x: Floats, low: Floats, high: Floats
 ) -> Floats:
-    """x between low and high where the cdf is q.
+    """Solve cdf(x) = q for x between low and high, for many rows at once.
 
-    `evaluate` gives the cdf and its slope at some x of some rows. The cdf is taken as a normal score, which makes a
-    line of a bell; each step follows the cubic through the last two points and their slopes.
+    `evaluate` computes the cdf and its slope at some x of some rows. The equation is solved for normal scores of the
+    cdf, which are a straight line for a normal distribution; each step follows the cubic through the last two points
+    and their slopes.
     """
     result, rows = x.copy(), np.arange(len(q))
     goal = ndtri(q)
@@ -45,7 +44,7 @@ def solve_cdf(
             cubic = (x_before - x) * (1 + 2 * t) * (1 - t) ** 2 + run * t * (t - 1) * (
                 (t - 1) * ratio_before + t * ratio
             )
-            # Far from both points, as before there are two, a cubic is no guide.
+            # The first point alone, or points that the solution is far from, give Newton's step instead.
             proposal = x + np.where(np.abs(t - 1) < 1, cubic, ratio * (goal - score))
             is_inside, is_wide = (low < proposal) & (proposal < high), np.nextafter(low, np.inf) < high
             result[rows] = np.where(is_wide, x, high)

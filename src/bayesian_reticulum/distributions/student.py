@@ -1,4 +1,4 @@
-"""Student's t distributions."""
+"""Student's t distributions as components of a mixture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .checks import check
 
 
 def log_student_density(dof: Floats, z: Floats) -> Floats:
-    # The difference of log gammas loses all its digits where they are large.
+    """Log density of Student's t at z, in units of its scale."""
+    # The difference of log gammas loses all its digits where they are large, so that a series takes its place.
     series = -0.5 * np.log(2 * np.pi) - 1 / (4 * dof) + 1 / (24 * dof**3) - 1 / (20 * dof**5)
     few = np.minimum(dof, 100.0)
     norm = np.where(dof < 100, gammaln((few + 1) / 2) - gammaln(few / 2) - 0.5 * np.log(few * np.pi), series)
@@ -58,8 +59,8 @@ class StudentT:
             if array.ndim != 2 or len(array) != len(self.dof) or (field == "dof" and array.shape[1] != 1):
                 width = "1" if field == "dof" else "rows or 1"
                 raise ValueError(f"{field} has shape {array.shape}; it needs ({len(self.dof)} components, {width}).")
-            good = np.isfinite(array) if field == "location" else (array > 0) & (array < np.inf)
-            check(good, array, field, "give a finite number" + " above 0" * (field != "location"))
+            is_good = np.isfinite(array) if field == "location" else (array > 0) & (array < np.inf)
+            check(is_good, array, field, "give a finite number" + " above 0" * (field != "location"))
 
     __setstate__ = refreeze
 
@@ -101,4 +102,5 @@ class StudentT:
 
 
 def _of_rows(array: Floats, rows: Any) -> Floats:
+    """Columns of an array (C, n); one of shape (C, 1) holds for all rows."""
     return array if array.shape[1] == 1 else array[:, rows]

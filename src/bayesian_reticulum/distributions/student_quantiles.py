@@ -1,4 +1,4 @@
-"""Quantiles of mixtures of Student's t, with tables of their tails."""
+"""Quantiles of mixtures of Student's t, which most models predict, with tables of their tails."""
 
 from __future__ import annotations
 
@@ -11,34 +11,38 @@ from ..arrays import Floats, Integers
 from .solver import LARGEST, solve_cdf
 from .student import log_student_density
 
-# Tables of log tails have cells of equal length in each octave of 1 + |z|.
+# Tables of log tails have 2^5 cells of equal length in each of 24 octaves of 1 + |z|, so that the leading bits of this
+# float are the number of the cell.
 _CELL_BITS, _OCTAVES = 5, 24
 _FRACTION_BITS = 52 - _CELL_BITS
 _ONE = 1023 << 52
+# The log tail in cells that have none, of which exp is next to nothing.
 _LOG_NOTHING = -700.0
 # With fewer pairs of a row and a probability a table does not pay, and for smaller probabilities it may end too soon.
 _PAIRS_WORTH_A_TABLE = 500
 _LEAST_TABULATED = 1e-4
+# SciPy's quantiles of smaller probabilities are infinite or wrong.
 _LEAST_TRUSTED = 1e-100
+# Components are separate bells where the variance between them is more than this times the variance within.
 _FAR_APART = 8.0
-# Tails below this share of the probability asked for need not be exact.
+# Tails of components below this share of the probability asked for need not be exact.
 _NEGLIGIBLE = 1e-13
 
 
 def student_solver(
     dof: Floats, levels: Floats, n_pairs: int
 ) -> Callable[[Floats, Floats, Floats, Floats, Integers], Floats]:
-    """What finds quantiles of mixtures of Student's t from weights, locations, scales, probabilities and their places.
+    """The function that computes quantiles of mixtures of Student's t.
 
-    Weights are (C, p), locations and scales too or (C, 1), for p pairs of a row and a probability, which is the one of
-    the `levels` at its place. `n_pairs` of them are expected in all: if they are many, tails are read from tables, at
-    a tenth of the cost. All is done in the lower half, as whose mirror image the upper half keeps its digits.
+    It takes weights (C, p), locations and scales (C, p) or (C, 1), and probabilities (p,) of p pairs of a row and a
+    probability, with the places of these among the `levels`. `n_pairs` is the number of pairs of all calls: if they are
+    many, tails are read from tables, at a tenth of the cost. Probabilities above one half are solved in the mirror
+    image of the mixture, so that both tails keep their digits.
     """
     lesser = np.minimum(levels, 1.0 - levels)
     is_table = n_pairs >= _PAIRS_WORTH_A_TABLE and lesser.min() >= _LEAST_TABULATED
     tails = _tail_tables(dof) if is_table else None
     scores = stdtrit(dof, lesser)
-    # What is too far out for SciPy comes as an infinity, or wrong.
     is_known = np.isfinite(scores) & (scores <= 0) & (lesser > _LEAST_TRUSTED)
     scores = np.where(is_known, scores, -1e165)
     least, most = scores * (1 + 1e-6) - 1e-9, np.where(is_known, scores * (1 - 1e-6) + 1e-9, 0.0)
@@ -84,7 +88,7 @@ def student_solver(
 
 
 def _step_quantile(weights: Floats, location: Floats, scale: Floats, q: Floats) -> Floats:
-    """The quantile, nearly, of bells that do not overlap: that of the one it falls into."""
+    """The quantile of bells as if they did not overlap: that of the bell into which it falls."""
     order = np.argsort(location, axis=0)
     reached = np.cumsum(np.take_along_axis(weights, order, axis=0), axis=0)
     place = np.minimum((reached < q).sum(axis=0), len(weights) - 1)
@@ -95,9 +99,9 @@ def _step_quantile(weights: Floats, location: Floats, scale: Floats, q: Floats) 
 
 
 def _tail_tables(dof: Floats) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """Student's t tail beyond |z| and its density at z, for z of shape (C, n), to about 1e-10 of the tail.
+    """The function that computes tails beyond |z| and densities at z (C, n) of Student's t, to about 1e-10 of the tail.
 
-    A table holds quintics of the log tail, which meet its value and first two derivatives at the ends of each cell.
+    Its table holds quintics of the log tail, which meet its value and first two derivatives at the ends of each cell.
     """
     kinds, kind = np.unique(dof[:, 0], return_inverse=True)
     n_cells = _OCTAVES << _CELL_BITS
@@ -129,7 +133,7 @@ def _tail_tables(dof: Floats) -> Callable[[Floats], tuple[Floats, Floats]]:
     start = (kind.reshape(-1, 1) * n_cells) - (1023 << _CELL_BITS)
 
     def look_up(z: Floats) -> tuple[Floats, Floats]:
-        # The leading bits of 1 + |z| are the number of its cell, and those that follow its place there.
+        # The leading bits of 1 + |z| are the number of its cell, and those that follow are its place in the cell.
         bits = (np.minimum(np.abs(z), 2.0**_OCTAVES - 1.5) + 1.0).view(np.int64)
         cell = (bits >> _FRACTION_BITS) + start
         t = ((bits & ((1 << _FRACTION_BITS) - 1)) | _ONE).view(np.float64)

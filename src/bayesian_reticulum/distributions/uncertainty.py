@@ -1,4 +1,4 @@
-"""How uncertain a prediction is, taken apart by where the uncertainty comes from."""
+"""The uncertainty of a prediction by its sources: noise, few rows in leaves, and the way to the leaves."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Uncertainty:
     Attributes
     ----------
     total : ndarray of shape (n,)
-        That of the predictive distribution; the sum of the other three.
+        Uncertainty of the predictive distribution; the sum of the other three.
     aleatoric : ndarray of shape (n,)
-        Noise that would remain if leaves and the way to them were known.
+        Noise that would remain if the parameters of leaves, and the leaf of each row, were known.
     leaf : ndarray of shape (n,)
-        Because leaves have seen few rows; vanishes as they see more.
+        Uncertainty of the parameters of leaves; it vanishes as they have more rows.
     routing : ndarray of shape (n,)
-        Because it is not certain which leaf the row belongs to, and leaves disagree; or at what place in a linear leaf
-        it lies, as some of its features are missing.
+        Uncertainty of the leaf to which the row belongs, as far as leaves differ, and of its place in a linear leaf if
+        features are missing.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Uncertainty:
 
     @classmethod
     def of_parts(cls, aleatoric: Floats, leaf: Floats, routing: Floats) -> Self:
-        """From the three parts; those that come from too few rows and from the routing are never negative."""
+        """From the three parts, with those of leaves and routing at least zero."""
         # As differences of entropies they can be negative by a rounding error.
         leaf, routing = np.maximum(leaf, 0.0), np.maximum(routing, 0.0)
         return cls(aleatoric + leaf + routing, aleatoric, leaf, routing)
@@ -58,7 +58,7 @@ class Uncertainty:
     def of_numbers(
         cls, membership: Floats, mean: Floats, noise: Floats, doubt: Floats, place: Floats | float = 0.0
     ) -> Self:
-        """Of leaves, mixed by membership (leaves, n), that predict numbers.
+        """From leaves that predict numbers, mixed by membership.
 
         Parameters
         ----------
@@ -69,15 +69,16 @@ class Uncertainty:
         place : ndarray of shape (leaves, n) or (leaves, 1), optional
             For each leaf the variance of its mean over what the missing features of a row may be.
         """
-        own, noise, doubt = (np.where(membership > 0, part, 0.0) for part in (mean, noise, doubt))
+        # Leaves that a row does not reach may have infinite moments.
+        mean, noise, doubt = (np.where(membership > 0, part, 0.0) for part in (mean, noise, doubt))
         with np.errstate(invalid="ignore"):
-            routing = (membership * (own - (membership * own).sum(axis=0)) ** 2).sum(axis=0)
-        # Without a finite mean there is no end to the spread.
+            routing = (membership * (mean - (membership * mean).sum(axis=0)) ** 2).sum(axis=0)
+        # The variance about a mean that is infinite or does not exist is infinite.
         routing = np.where(np.isnan(routing), np.inf, routing) + (membership * place).sum(axis=0)
         return cls.of_parts((membership * noise).sum(axis=0), (membership * doubt).sum(axis=0), routing)
 
     @classmethod
     def joined(cls, parts: Iterable[Uncertainty]) -> Self:
-        """That of all rows, from that of consecutive blocks."""
+        """Put together the uncertainties of consecutive blocks of rows."""
         blocks = list(parts)
         return cls(*(np.concatenate([getattr(block, field.name) for block in blocks]) for field in fields(cls)))

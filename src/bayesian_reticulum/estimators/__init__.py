@@ -1,9 +1,25 @@
-"""estimators"""
+"""The scikit-learn estimators: they check a table, encode it, grow a tree on it and keep the model.
+
+`base` holds what a fit does, step by step, and what all estimators have in common; `evidence_grown` growth by evidence,
+which `classifier` and `regressor` share; `paper` the published method. Of their steps, `parameters` checks parameters,
+`targets` and `weights` make numbers of targets and weights, `training` makes the data that a tree is grown on,
+`coordinates` the columns that it is grown in, `slopes` what linear leaves are linear in; `runs` runs growths to their
+end, with `threads`; `models` makes the fitted model and gives it to an estimator.
+"""
 
 from __future__ import annotations
 
 from .classifier import ReticulumClassifier
+from .models import with_model
 from .paper import PaperReticulumClassifier
 from .regressor import ReticulumRegressor
+from .training import TrainingRows, training_rows
 
-__all__ = ["PaperReticulumClassifier", "ReticulumClassifier", "ReticulumRegressor"]
+__all__ = [
+    "PaperReticulumClassifier",
+    "ReticulumClassifier",
+    "ReticulumRegressor",
+    "TrainingRows",
+    "training_rows",
+    "with_model",
+]

@@ -1,4 +1,4 @@
-"""The classifier."""
+"""`ReticulumClassifier`: growth by evidence for classes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..arrays import Floats
 from ..families import DirichletCategorical
 from ..history import History
 from ..model import Reticulum
-from .adaptive import AdaptiveEstimator
 from .base import Classifier
+from .evidence_grown import EvidenceGrownEstimator
 from .targets import check_labels
 from .training import TrainingData
 
 
-class ReticulumClassifier(Classifier, AdaptiveEstimator):
+class ReticulumClassifier(Classifier, EvidenceGrownEstimator):
     """A tree of soft, slanted splits that grows by Bayesian evidence and stops by itself.
 
     Every split is a hyperplane with a sigmoid gate; every leaf is a Dirichlet posterior over the classes. A
@@ -30,7 +30,7 @@ class ReticulumClassifier(Classifier, AdaptiveEstimator):
     prior : "auto", float or array-like of shape (n_classes,), default="auto"
         Pseudo-counts of the Dirichlet prior of a leaf: one for all classes, or one for each in the order of
         `classes_`. "auto" is 0.5 for each (Jeffreys' prior). With more than two classes, of which a leaf mostly knows
-        but a few, it is that or less, by the log evidence of the tree: ``model_.family.prior`` has what it came to.
+        but a few, it is that or less, by the log evidence of the tree: ``model_.family.prior`` has the result.
     class_weight : dict, "balanced" or None, default=None
         Weight of the rows of each class, times their `sample_weight`. "balanced" makes all classes weigh the same. Rare
         classes need no such weights: probabilities are then those of a world with other frequencies.
@@ -136,12 +136,12 @@ class ReticulumClassifier(Classifier, AdaptiveEstimator):
                 f"{self.classes_.tolist()}. Give the table that {type(self).__name__} was fitted to."
             )
         codes = np.searchsorted(self.classes_, y)
-        return codes, codes, self._weighted_classes(self.classes_, codes, weights)
+        return codes, codes, self._times_class_weights(self.classes_, codes, weights)
 
-    def _grow(self, table: TrainingData) -> tuple[Reticulum, History]:
-        assert isinstance(table.family, DirichletCategorical)
-        # Two classes are found in most leaves: there is little to tell from those that are absent.
+    def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
+        assert isinstance(data.family, DirichletCategorical)
+        # Two classes are found in most leaves: there is little to learn from those that are absent.
         is_tuned = isinstance(self.prior, str) and len(self.classes_) > 2
-        grown = self._grown(table._replace(family=replace(table.family, is_tuned=is_tuned)))
+        grown = self._grow_model(data._replace(family=replace(data.family, is_tuned=is_tuned)))
         assert grown is not None
         return grown

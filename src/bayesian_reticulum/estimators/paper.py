@@ -1,4 +1,4 @@
-"""The paper's classifier."""
+"""`PaperReticulumClassifier`: the published method as an estimator."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from ..model import GREY_ZONE, Reticulum
 from ..paper import PARAMETRIZATIONS, Construction, bound_losses, construct
 from ..rows import NumpyRows
 from ..tree import Tree, with_canonical_signs
-from .base import Classifier, make_model
+from .base import Classifier
+from .models import make_model
 from .parameters import check_limit, check_number, check_whole_number
+from .runs import Run, run_growth
 from .training import TrainingData
-from .watching import run_growth
+from .weights import rows_of_table
 
 # Cells, steps and targets beyond these overflow: the first two where a method works in the units of the table.
 _LARGEST_RAW_CELL = 1e100
@@ -134,8 +136,18 @@ class PaperReticulumClassifier(Classifier):
             known = " or ".join(f'"{name}"' for name in PARAMETRIZATIONS)
             raise ValueError(f"parametrization must be {known}; got {self.parametrization!r}.")
 
-    def _grow(self, table: TrainingData) -> tuple[Reticulum, History]:
-        settings = Construction(
+    def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
+        _check_raw_cells(data)
+        data = _in_canonical_order(data)
+        raw = identity_schema(data.X.shape[1])
+        rows = NumpyRows(data.X, data.targets, data.family, data.weights, raw)
+        growth = construct(rows, self._construction(), random_generator(self.random_state))
+        run = run_growth(growth, "[PaperReticulumClassifier] " if self.verbose else "")
+        assert run is not None
+        return _freeze(data, rows, run)
+
+    def _construction(self) -> Construction:
+        return Construction(
             int(self.max_attempts),
             None if self.max_depth is None else int(self.max_depth),
             float(self.learning_rate),
@@ -144,54 +156,51 @@ class PaperReticulumClassifier(Classifier):
             float(self.pruning_factor),
             self.parametrization,
         )
-        _check_raw_cells(table)
-        table = _in_canonical_order(table)
-        raw = identity_schema(table.X.shape[1])
-        rows = NumpyRows(table.X, table.targets, table.family, table.weights, raw)
-        growth = construct(rows, settings, random_generator(self.random_state))
-        grown = run_growth(growth, "[PaperReticulumClassifier] " if self.verbose else "")
-        assert grown is not None
-        state, reason, events = grown
-
-        # Splits were trained in the units of the table, and are kept, as all others, in those of a schema.
-        units = Schema.from_columns(table.X, table.weights, table.names)
-        limit = np.full(units.n_features, _LARGEST_RAW_CELL)
-        schema = replace(units, low=-limit, high=limit)
-        varies = np.append(True, units.low < units.high)
-
-        def converted(tree: Tree) -> Tree:
-            # The slope of a constant column has been a second offset, and in these units it is counted as one.
-            return Tree(schema.in_own_units(tree.hyperplanes) * varies, tree.shape, tree.ids)
-
-        tree, old_leaf = with_canonical_signs(converted(state.tree))
-        events = [replace(event, tree=converted(event.tree)) for event in events]
-        events.append(GrowthEvent(events[-1].attempt, "polished", None, tree, state.log_evidence))
-        grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
-        factors = bound_losses(table.family, state.tree, state.statistics)
-        fitted = replace(state, tree=tree, statistics=state.statistics[old_leaf])
-        model = make_model(table, schema, fitted, factors, grey_shares)
-        return model, History(tuple(events), reason)
 
 
-def _check_raw_cells(table: TrainingData) -> None:
-    largest = np.abs(table.X).max(axis=0, initial=0.0).astype(np.float64)
+def _freeze(data: TrainingData, rows: NumpyRows, run: Run) -> tuple[Reticulum, History]:
+    """The model and history of a construction, which worked in the units of the table, in those of a schema."""
+    state = run.state
+    units = Schema.from_columns(data.X, data.weights, data.encoder.names)
+    limit = np.full(units.n_features, _LARGEST_RAW_CELL)
+    schema = replace(units, low=-limit, high=limit)
+    varies = np.append(True, units.low < units.high)
+
+    def converted(tree: Tree) -> Tree:
+        # The slope of a constant column has been a second offset, and in these units it is counted as one.
+        return Tree(schema.in_standard_units(tree.hyperplanes) * varies, tree.shape, tree.ids)
+
+    tree, old_leaf = with_canonical_signs(converted(state.tree))
+    events = [replace(event, tree=converted(event.tree)) for event in run.events]
+    events.append(GrowthEvent(events[-1].attempt, "polished", None, tree, state.log_evidence))
+    grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
+    factors = bound_losses(data.family, state.tree, state.statistics)
+    fitted = replace(state, tree=tree, statistics=state.statistics[old_leaf])
+    model = make_model(data, data.family, schema, fitted, factors, grey_shares)
+    return model, History(tuple(events), run.reason)
+
+
+def _check_raw_cells(data: TrainingData) -> None:
+    largest = np.abs(data.X).max(axis=0, initial=0.0).astype(np.float64)
     column = int(largest.argmax())
     if largest[column] > _LARGEST_RAW_CELL:
         raise ValueError(
-            f"PaperReticulumClassifier works in the units of the table, and column {table.names[column]} has cells of "
-            f"size {largest[column]:.3g}, beyond {_LARGEST_RAW_CELL:.0e}. Scale it, or use ReticulumClassifier."
+            f"PaperReticulumClassifier works in the units of the table, and column {data.encoder.names[column]} has "
+            f"cells of size {largest[column]:.3g}, beyond {_LARGEST_RAW_CELL:.0e}. Scale it, or use "
+            "ReticulumClassifier."
         )
 
 
-def _in_canonical_order(table: TrainingData) -> TrainingData:
-    """The same table with its rows sorted and repeats made one row of their summed weight.
+def _in_canonical_order(data: TrainingData) -> TrainingData:
+    """The same data with its rows sorted and repeats made one row of their summed weight.
 
     Adam magnifies the last bit of a gradient, so that the order of rows, or whether a row is given twice or with
     twice the weight, must not show in even that.
     """
-    order = np.lexsort([table.weights, table.targets, *np.asarray(table.X).T[::-1]])
-    X, codes, weights = table.X[order], table.targets[order], table.weights[order]
+    order = np.lexsort([data.weights, data.targets, *np.asarray(data.X).T[::-1]])
+    X, codes, weights = data.X[order], data.targets[order], data.weights[order]
     is_new = np.ones(len(order), dtype=bool)
     is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (codes[1:] != codes[:-1])
     first = np.flatnonzero(is_new)
-    return table._replace(X=X[first], targets=codes[first], weights=np.add.reduceat(weights, first))
+    weights = np.add.reduceat(weights, first)
+    return data._replace(X=X[first], targets=codes[first], weights=weights, used=rows_of_table(data.used, order[first]))

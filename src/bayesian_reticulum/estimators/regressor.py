@@ -1,4 +1,4 @@
-"""The regressor."""
+"""`ReticulumRegressor`: growth by evidence for numbers."""
 
 from __future__ import annotations
 
@@ -6,22 +6,29 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import (
-    check_array,
-)
+from sklearn.utils.validation import check_array
 
 from ..arrays import Floats
+from ..data import Schema
 from ..distributions import Mixture
 from ..families import DirichletCategorical, NormalLinear, missing_members
 from ..history import History
 from ..model import Reticulum
-from .adaptive import AdaptiveEstimator
-from .targets import check_row_statistics, check_target_size, clip_wild_targets, target_units, with_rounding
-from .training import Cells, TrainingData
+from .evidence_grown import EvidenceGrownEstimator
+from .targets import (
+    Targets,
+    check_row_statistics,
+    check_target_size,
+    clip_wild_targets,
+    target_units,
+    with_rounding,
+)
+from .threads import n_threads
+from .training import TrainingData
 from .weights import used_rows
 
 
-class ReticulumRegressor(RegressorMixin, AdaptiveEstimator):  # type: ignore[misc]
+class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignore[misc]
     """A tree of soft, slanted splits for numbers, with a full predictive distribution for each row.
 
     Every split is a hyperplane with a sigmoid gate; every leaf is a Bayesian linear regression, or a constant with
@@ -161,32 +168,42 @@ class ReticulumRegressor(RegressorMixin, AdaptiveEstimator):  # type: ignore[mis
         if missing:
             raise ValueError(f"{known}; got {self.leaf!r}, which as a family lacks {', '.join(missing)}.")
 
-    def _learn(self, cells: Cells, y: Any, weights: Floats, target_name: str) -> tuple[Reticulum, History]:
+    def _check_raw_targets(self, y: Any) -> None:
+        if getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
+            raise ValueError(f"y holds dates or durations ({y.dtype}); give numbers, such as days since a start.")
+
+    def _learn_targets(self, y: Any, weights: Floats, target_name: str) -> Targets:
         used = used_rows(weights)
-        place = np.arange(len(weights))[used]
-        y, weights = np.asarray(y, dtype=np.float64)[used], weights[used]
-        X, categories = cells.coded(used, weights, y)
-        names, targets_are = cells.names, (target_name,)
+        numbers, weights = np.asarray(y, dtype=np.float64)[used], weights[used]
+        names = (target_name,)
+        if not isinstance(self.leaf, str):
+            return Targets(numbers, numbers, weights, used, self.leaf, names)
+        check_target_size(numbers)
+        clipped = clip_wild_targets(numbers, weights, used)
+        center, scale = target_units(clipped, weights)
+        values = with_rounding(clipped, weights, scale)
+        return Targets(values, numbers, weights, used, NormalLinear(center=center, scale=scale), names)
+
+    def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
         if not isinstance(self.leaf, str):
             self.leaf_ = self.leaf
-            table = TrainingData(X, y, weights, self.leaf, names, targets_are, categories)
-            check_row_statistics(table, place)
-            grown = self._grown(table)
-            assert grown is not None
-            return grown
-        check_target_size(y)
-        y = clip_wild_targets(y, weights, place)
-        center, scale = target_units(y, weights)
-        family = NormalLinear(center=center, scale=scale)
-        table = TrainingData(X, with_rounding(y, weights, scale), weights, family, names, targets_are, categories)
+            return self._grow_given_family(data)
         best: tuple[Reticulum, History] | None = None
         for kind in ("linear", "constant") if self.leaf == "auto" else (self.leaf,):
             rival = -np.inf if best is None else best[0].log_evidence
-            grown = self._grown(table, kind, rival)
+            grown = self._grow_model(data, kind, rival)
             if grown is not None and grown[0].log_evidence > rival:
                 best, self.leaf_ = grown, kind
         assert best is not None
         return best
+
+    def _grow_given_family(self, data: TrainingData) -> tuple[Reticulum, History]:
+        encoder = data.encoder
+        schema = Schema.from_columns(data.X, data.weights, encoder.names, categories=encoder.categories)
+        check_row_statistics(data.family, schema.design(data.X), data.targets, data.used)
+        grown = self._grow_model(data)
+        assert grown is not None
+        return grown
 
     def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
@@ -195,12 +212,11 @@ class ReticulumRegressor(RegressorMixin, AdaptiveEstimator):  # type: ignore[mis
         check_target_size(y)
         family = self.model_.family
         assert isinstance(family, NormalLinear)
-        used = weights > 0
-        told = np.zeros((len(y), 2))
-        told[used] = with_rounding(
-            clip_wild_targets(y[used], weights[used], np.flatnonzero(used)), weights[used], family.scale
-        )
-        return told, y, weights
+        used = used_rows(weights)
+        clipped = clip_wild_targets(y[used], weights[used], used)
+        values = np.zeros((len(y), 2))
+        values[used] = with_rounding(clipped, weights[used], family.scale)
+        return values, y, weights
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Mean of the predictive distribution of each row, shape (n_samples,).
@@ -217,11 +233,11 @@ class ReticulumRegressor(RegressorMixin, AdaptiveEstimator):  # type: ignore[mis
         std : ndarray of shape (n_samples,)
             Only if `return_std`.
         """
-        X = self._checked_rows(X)
-        mean = self.model_.predict_mean(X, self._threads())
+        cells = self._encode(X)
+        mean = self.model_.predict_mean(cells, n_threads(self))
         if not return_std:
             return mean
-        return mean, np.sqrt(self.model_.predict_uncertainty(X).total)
+        return mean, np.sqrt(self.model_.predict_uncertainty(cells).total)
 
     def predict_distribution(self, X: Any) -> Mixture:
         """Distribution of the target of each row: `pdf`, `cdf`, `quantile`, `interval`, `sample` and more.
@@ -231,7 +247,6 @@ class ReticulumRegressor(RegressorMixin, AdaptiveEstimator):  # type: ignore[mis
         X : array-like or data frame of shape (n_samples, n_features)
             A table like that of `fit`.
         """
-        X = self._checked_rows(X)
-        distribution = self.model_.predict_distribution(X)
+        distribution = self.model_.predict_distribution(self._encode(X))
         assert isinstance(distribution, Mixture)
         return distribution

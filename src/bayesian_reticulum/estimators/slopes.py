@@ -1,4 +1,4 @@
-"""What linear leaves are linear in."""
+"""Slopes of linear leaves: the directions in which leaves are linear, and how large slopes are believed to be."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from ..rows import NumpyRows, mean_and_covariance
 
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
 _MOST_SLOPES = 64
-# Relevance to linear leaves that each feature has, over the largest slope on all rows.
+# Relevance that every feature has at least, in parts of the largest slope on all rows.
 _LEAST_RELEVANCE = 0.1
 
 
-def linear_family(rows: NumpyRows, narrowed: bool) -> NormalLinear:
-    """The family of the rows with linear leaves: in all columns, or in those that matter most.
+def linear_family(rows: NumpyRows, is_rotated: bool) -> NormalLinear:
+    """The family of the rows with linear leaves: linear in all columns, or in those that matter most.
 
-    Slopes along columns that matter more in the regression on all rows are believed to be larger.
+    Slopes along columns that matter more in the regression on all rows are believed to be larger, but not in a rotated
+    table, which may have fewer rows than features.
     """
     constant = rows.family
     assert isinstance(constant, NormalLinear)
     regression, n = _regression(rows)
     basis = np.eye(rows.n_features) if rows.n_features <= _MOST_SLOPES else _main_directions(regression)
-    # Fewer rows than features cannot tell which matter.
-    if not narrowed:
+    # Fewer rows than features do not show which matter.
+    if not is_rotated:
         basis *= _relevance(basis.T @ regression, n)
     return replace(constant, n_slopes=basis.shape[1], basis=basis)
 

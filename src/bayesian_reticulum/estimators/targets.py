@@ -1,20 +1,48 @@
-"""Targets as families want them."""
+"""Targets as families want them: codes of classes, or numbers in their units with the variance of their rounding."""
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from ..arrays import Floats, Integers
+from ..arrays import Floats
 from ..data import Schema, is_gap, weighted_quantiles
-from .training import TrainingData
+from ..families import Family
+from .callers import warn_caller
+from .weights import rows_of_table
 
+# Larger targets have squares that overflow; smaller ones than its inverse, squares that vanish.
 _LARGEST_TARGET = 1e150
 # Standard deviations beyond which a target is read as being that far out: one alone could decide all predictions.
 _FARTHEST_TARGET = 100.0
+
+
+class Targets(NamedTuple):
+    """Targets of the rows that have a weight, and the family that they are for.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,) or (n, q)
+        As the family wants them.
+    numbers : ndarray of shape (n,)
+        Codes of classes, or the numbers that were given.
+    weights : ndarray of shape (n,)
+        Positive.
+    used : slice or ndarray of shape (n,)
+        The rows of the table that have a weight.
+    family : Family
+    names : tuple of str
+        Names of the classes, or of the target.
+    """
+
+    values: Any
+    numbers: Any
+    weights: Floats
+    used: Any
+    family: Family
+    names: tuple[str, ...]
 
 
 def check_labels(y: Any) -> None:
@@ -28,6 +56,7 @@ def check_labels(y: Any) -> None:
 
 
 def check_target_size(y: Floats) -> None:
+    """Refuse numbers whose squares overflow."""
     largest = float(np.abs(y).max())
     if largest > _LARGEST_TARGET:
         raise ValueError(
@@ -47,46 +76,48 @@ def target_units(y: Floats, weights: Floats) -> tuple[float, float]:
     return center, scale
 
 
-def clip_wild_targets(y: Floats, weights: Floats, place: Integers) -> Floats:
-    """Targets, the wild ones read as being as far out as one may be; a warning names them."""
+def clip_wild_targets(y: Floats, weights: Floats, used: Any) -> Floats:
+    """Bring wild targets (n,) in to 100 standard deviations from the median; a warning names them by row.
+
+    They are those of the `used` rows of a table.
+    """
     low, median, high = weighted_quantiles(y[:, None], weights, [0.05, 0.5, 0.95])[0]
-    # What the middle nine tenths say of the standard deviation, so that one row in twenty may be wild.
+    # The standard deviation that the middle nine tenths have, so that one row in twenty may be wild.
     reach = _FARTHEST_TARGET * (high - low) / (2 * ndtri(0.95))
     wild = np.flatnonzero(np.abs(y - median) > reach)
     if not len(wild) or reach == 0:
         return y
-    first = f"y[{place[wild[0]]}] = {y[wild[0]]:.6g}"
-    which = f"{first} lies" if len(wild) == 1 else f"{len(wild)} targets, the first of them {first}, lie"
-    warnings.warn(
-        f"{which} more than {_FARTHEST_TARGET:.0f} standard deviations from where most others are, and will be read as "
-        "being that far out. Correct such targets or, if they are real, predict their logarithm.",
-        stacklevel=5,
+    first = f"y[{rows_of_table(used, wild[0])}] = {y[wild[0]]:.6g}"
+    subject = f"{first} lies" if len(wild) == 1 else f"{len(wild)} targets, the first of them {first}, lie"
+    warn_caller(
+        f"{subject} more than {_FARTHEST_TARGET:.0f} standard deviations from where most others are, and will be read "
+        "as being that far out. Correct such targets or, if they are real, predict their logarithm."
     )
     return np.clip(y, median - reach, median + reach)
 
 
 def with_rounding(y: Floats, weights: Floats, scale: float) -> Floats:
-    """Targets with the variance of what rounding took from them, (n, 2)."""
-    return np.column_stack([y, np.full(len(y), _rounding_variance(y, weights, scale))])
+    """Targets with the variance of their rounding, (n, 2)."""
+    return np.column_stack([y, np.full(len(y), rounding_variance(y, weights, scale))])
 
 
-def _rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
-    """Variance of what rounding took from targets that are typically this far from the next other value."""
+def rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
+    """Variance of the rounding of targets (n,) that are typically this far from the next other value."""
     # Values that differ in the last few digits alone are the same.
     values, place = np.unique(np.round((y - y[0]) / scale, 9), return_inverse=True)
     if len(values) == 1:
         return 0.0
-    gaps = np.diff(values)
-    nearest = np.minimum(np.append(gaps, np.inf), np.append(np.inf, gaps))
+    steps = np.diff(values)
+    nearest = np.minimum(np.append(steps, np.inf), np.append(np.inf, steps))
     distance = float(weighted_quantiles(nearest[place][:, None], weights, [0.5])[0, 0])
     return (scale * distance) ** 2 / 12.0
 
 
-def check_row_statistics(table: TrainingData, place: Integers) -> None:
-    """Refuse a family that does not fit the table, or targets that do not fit the family."""
-    family, y = table.family, table.targets
-    schema = Schema.from_columns(table.X, table.weights, table.names, categories=table.categories)
-    design = schema.design(table.X)
+def check_row_statistics(family: Family, design: Floats, y: Floats, used: Any) -> None:
+    """Refuse a family that does not fit the design (D + 1, n), or targets (n,) that do not fit the family.
+
+    They are those of the `used` rows of a table.
+    """
     statistics = np.asarray(family.row_statistics(design, y))
     if statistics.shape != (len(y), family.n_statistics):
         raise ValueError(
@@ -96,6 +127,6 @@ def check_row_statistics(table: TrainingData, place: Integers) -> None:
     bad = np.flatnonzero(~np.isfinite(statistics).all(axis=1))
     if len(bad):
         raise ValueError(
-            f"leaf = {family!r} has no finite statistics for y[{place[bad[0]]}] = {y[bad[0]]:.6g}. "
+            f"leaf = {family!r} has no finite statistics for y[{rows_of_table(used, bad[0])}] = {y[bad[0]]:.6g}. "
             "Leave such rows out, or use a family for which they are possible."
         )

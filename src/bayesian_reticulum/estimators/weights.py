@@ -1,4 +1,4 @@
-"""Weights of rows and classes."""
+"""Weights of rows and classes, and which rows have one."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def class_weights(given: Any, classes: np.ndarray, codes: Integers, weights: Flo
 
 
 def checked_weights(sample_weight: Any, n: int, name: str = "sample_weight") -> Floats:
+    """Weights (n,) of rows, 1 where none are given; those that make no sense are refused under their name."""
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, Real):
@@ -66,5 +67,10 @@ def checked_weights(sample_weight: Any, n: int, name: str = "sample_weight") -> 
 
 
 def used_rows(weights: Floats) -> Any:
-    """Index of the rows that have a weight; where all have one, one that copies nothing."""
+    """Index of the rows that have a weight: a slice, which copies nothing, where all have one."""
     return slice(None) if weights.all() else np.flatnonzero(weights)
+
+
+def rows_of_table(used: Any, places: Any) -> Any:
+    """The rows of the table that are at these places among the used ones."""
+    return places if isinstance(used, slice) else used[places]

@@ -1,4 +1,10 @@
-"""evidence"""
+"""What a tree is worth on some rows, and the ascent that makes it worth the most.
+
+`bound` holds the variational bound F, `prices` the penalty and the price of a split, `precisions` the update of slope
+precisions, and `bayes_factors` the log Bayes factor of a split and trees with splits collapsed. `ascent` climbs with
+stacks of trees (`stack`), by Newton's directions (`newton`) and quasi-Newton steps (`quasi_newton`); `state` does the
+same for one tree and returns its `State`.
+"""
 
 from __future__ import annotations
 

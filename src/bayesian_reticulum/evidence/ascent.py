@@ -1,4 +1,8 @@
-"""The ascent of the evidence: E steps and Newton steps of a stack of trees."""
+"""The ascent of the log evidence by a stack of trees: E steps, Newton steps, and updates of precisions.
+
+`ascend` moves hyperplanes, precisions and leaf statistics; `converge_responsibilities` keeps the first two. Rows in
+compiled code make the whole ascent themselves; for all others it is made here, pass by pass.
+"""
 
 from __future__ import annotations
 
@@ -370,7 +374,7 @@ def ascend(
     statistics: Floats | None = None,
     effort: Effort | None = None,
 ) -> Stack:
-    """Fit hyperplanes, precisions and leaf statistics of a stack of trees to the rows.
+    """Climb with hyperplanes, precisions and leaf statistics of a stack of trees.
 
     Parameters
     ----------
@@ -379,7 +383,7 @@ def ascend(
     hyperplanes : ndarray of shape (c, m, d + 1)
         Where to start.
     precisions : ndarray of shape (c, m)
-        Prior precisions of the slopes, where to start; tuned each time that a tree has settled.
+        Prior precisions of the slopes, where to start; updated each time that a tree has converged.
     statistics : ndarray of shape (c, leaves, k), optional
         Where to start; by default from responsibility = membership.
     effort : Effort, optional
@@ -397,7 +401,7 @@ def ascend(
 def _ascended(
     rows: Rows, shape: Shape, hyperplanes: Floats, precisions: Floats, statistics: Floats, effort: Effort, fixed: bool
 ) -> Stack:
-    # Small trees gain most where the rows can do all of it themselves.
+    # With small trees a return to Python between passes would take longer than the passes.
     if isinstance(rows, NativeRows) and rows.can_climb:
         return Stack(*rows.climb(shape, hyperplanes, precisions, statistics, fixed=fixed, **vars(effort)))
     return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed, effort.exact, effort.sparse).run(effort)
@@ -414,9 +418,22 @@ def converge_responsibilities(
     exact: bool = True,
     sparse: bool = False,
 ) -> Stack:
-    """Log evidence of a stack of trees as they are: E steps until responsibilities have converged.
+    """Return a stack of trees with their hyperplanes and precisions kept, after E steps until convergence.
 
-    They start from responsibility = membership unless statistics are given.
+    Parameters
+    ----------
+    rows : Rows
+    shape : Shape
+    hyperplanes : ndarray of shape (c, m, d + 1)
+    precisions : ndarray of shape (c, m)
+    statistics : ndarray of shape (c, leaves, k), optional
+        Where responsibilities start; by default at membership.
+    tolerance : float
+        Nats that a further E step may promise.
+    max_passes : int
+        Passes over the rows, at most.
+    exact, sparse : bool
+        As in `Effort`.
     """
     if statistics is None:
         statistics = rows.prior_statistics(hyperplanes, shape)

@@ -1,14 +1,17 @@
-"""What a tree is worth: the variational bound F, the prices of its hyperplanes, and the ascent that fits it.
+"""The variational bound F of the log marginal likelihood.
 
     F(r, w)       = sum_leaves log Z(S(r)) - sum_rows KL(r || membership(w))
     log evidence  = F - 1/2 sum_splits w' P w - sum_splits price
 
-With r = membership, F is the paper's bound c. The responsibilities r are never stored: they follow from the
-hyperplanes and leaf statistics S. As a function of those two the bound is
+with hyperplanes w, responsibilities r, and leaf statistics S(r), the sums of row statistics by responsibility; log Z is
+the log evidence of a leaf, and `prices` has the last two sums. With r = membership, F is the paper's bound c.
+
+Responsibilities are never stored: they follow from hyperplanes and leaf statistics, r being proportional to membership
+times exp(E_q[log p(y | leaf)]) with q the posterior of a leaf that holds S. As a function of those two the bound is
 
     J(w, S) = sum_rows log sum_leaves membership * exp(E_q[log p(y | leaf)]) - sum_leaves KL(q(S) || prior)
 
-with q(S) the leaf posterior that S implies. Its maximum over S is the maximum of F over r, where both agree.
+Its maximum over S is the maximum of F over r, where both agree.
 """
 
 from __future__ import annotations
@@ -21,12 +24,12 @@ from ..rows import Pass
 
 
 def bound(family: Family, statistics: Floats, at: Pass) -> Floats:
-    """J(w, S) of each tree of a stack, from the pass made at w and S = `statistics`."""
+    """Return J(w, S) of each tree of a stack, (c,), from the pass made at w and S = `statistics` (c, leaves, k)."""
     divergence = (at.expected * statistics).sum(axis=-1) - family.log_evidence(statistics)
     return np.asarray(at.log_normalizer - divergence.sum(axis=-1))
 
 
 def free_energy(family: Family, statistics: Floats, at: Pass) -> Floats:
-    """F(r, w) of each tree of a stack, with r the responsibilities of the pass made at w and S = `statistics`."""
+    """Return F(r, w) of each tree of a stack, (c,), with r the responsibilities of the pass made at w and S."""
     divergence = (at.expected * at.statistics).sum(axis=(-1, -2)) - at.log_normalizer
     return np.asarray(family.log_evidence(at.statistics).sum(axis=-1) - divergence)

@@ -1,4 +1,4 @@
-"""Newton's direction."""
+"""The inverse information of Newton's direction, which has to be one of ascent."""
 
 from __future__ import annotations
 

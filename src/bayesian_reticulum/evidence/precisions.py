@@ -1,4 +1,13 @@
-"""The update of slope precisions."""
+"""The update of slope precisions, by their evidence (MacKay).
+
+A split with slopes w and information H has the prior precision λ for each slope (P, with that of the offset). Its
+evidence is highest where
+
+    λ = γ / |w|²,    γ = d - trace of λ (P + H)^-1 over the slopes
+
+γ counts the slopes that the rows determine. With a weak prior of λ itself, worth a = 0.02 slopes, the update is
+λ = (γ + a) / (|w|² + a): it stays finite when the hyperplane vanishes.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +16,28 @@ import numpy as np
 from ..arrays import Floats
 from .prices import NO_TAIL, prior_diagonal, split_tail
 
-# Weight of the belief, worth a fiftieth of a slope, that keeps a precision finite when a hyperplane vanishes.
+# The weight a of the prior, in slopes.
 _PRECISION_PRIOR = 0.02
+# Least and largest precision: slopes of about 1000, or of about 0.03, in the units of standardised columns.
 PRECISION_RANGE = (1e-6, 1e3)
 
 
 def update_precisions(hyperplanes: Floats, precisions: Floats, observed: Floats, tail: Floats = NO_TAIL) -> Floats:
-    """MacKay's update of each split's precision: slopes that the rows determine, over their squared length."""
+    """Update each split's precision to the slopes that its rows determine, over their squared length.
+
+    Parameters
+    ----------
+    hyperplanes : ndarray of shape (..., d + 1)
+    precisions : ndarray of shape (...)
+    observed : ndarray of shape (..., p, p)
+        Observed information; see `split_tail` for that of wide tables.
+    tail : ndarray, optional
+        Variances of the columns whose information is one number in all.
+
+    Returns
+    -------
+    ndarray of shape (...)
+    """
     width = hyperplanes.shape[-1]
     lead, along_tail = split_tail(observed, tail)
     root = prior_diagonal(precisions, lead.shape[-1]) ** -0.5

@@ -1,4 +1,4 @@
-"""Quasi-Newton steps (L-BFGS) for several problems side by side."""
+"""Quasi-Newton steps (L-BFGS), which know how the splits of a tree depend on each other, for a stack of trees."""
 
 from __future__ import annotations
 

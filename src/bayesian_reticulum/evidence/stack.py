@@ -1,4 +1,4 @@
-"""Trees of one shape that are fitted side by side, and how far an ascent goes."""
+"""A stack: trees of one shape side by side. And the effort of an ascent: how far it goes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..arrays import Floats
 
 @dataclass(frozen=True)
 class Stack:
-    """Fitted trees of one shape.
+    """Trees of one shape after an ascent.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Stack:
         return len(self.log_evidence)
 
     def take(self, trees: Any) -> Stack:
-        """Some trees of the stack."""
+        """Return some trees of the stack, by index or mask."""
         return Stack(
             self.hyperplanes[trees],
             self.precisions[trees],
@@ -50,18 +50,18 @@ class Effort:
     Parameters
     ----------
     tolerance : float
-        A tree has settled when the next step promises less than this many nats.
+        Nats: a tree has converged when its next step promises less.
     rounds : int
-        How often precisions are tuned after settling.
+        How often precisions are updated after convergence.
     max_passes : int
         Passes over the rows, at most.
     least : float
-        A tree is given up once its log evidence is not even hoped to reach this.
+        Log evidence: a tree is given up once its next steps do not promise to reach it.
     exact : bool
-        Whether information is summed over all rows, however many there are, and not over a sample of them: steps
-        are as good with either, but prices are off by a percent.
+        True if information is summed over all rows, however many there are, and not over a sample of them: steps
+        are as good with either, but prices of the sample are off by a percent.
     sparse : bool
-        Whether slopes that are zero at the start are no part of the model: they stay zero and cost nothing.
+        True if slopes that are zero at the start are no part of the model: they stay zero and cost nothing.
     """
 
     tolerance: float = 1e-4

@@ -1,4 +1,12 @@
-"""A fitted tree, and the ascent of one tree."""
+"""The state of one tree on its way: the tree with all that a later step needs. And four ways to get one.
+
+- `evaluate` keeps the hyperplanes. It starts from responsibility = membership and converges responsibilities alone: for
+  a tree that has hyperplanes and precisions, but no leaf statistics yet.
+- `reconverge` keeps the hyperplanes, too, but starts from the leaf statistics that a state already has.
+- `ascend_tree` moves hyperplanes, precisions and responsibilities together, and reports the log evidence at which the
+  ascent ended.
+- `ascend_and_evaluate` does the same and then evaluates the tree afresh, and keeps the better state.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +22,21 @@ from .stack import Effort, Stack
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A fitted tree during growth: all that a later step, or a resumed fit, needs to know.
+    """A tree during growth: all that a later step, or a resumed fit, needs to know.
 
     Attributes
     ----------
     tree : Tree
-        In the units of the schema.
+        Its hyperplanes are for the columns of the rows, in the units of the schema.
     family : Family
-        What its leaves are.
+        Of its leaves.
     precisions : ndarray of shape (m,)
+        Of the slopes of each split.
     statistics : ndarray of shape (leaves, k)
     log_evidence : float
     prices : ndarray of shape (m,)
     sparse : bool
-        Whether slopes that are zero are no part of the model.
+        True if slopes that are zero are no part of the model.
     """
 
     tree: Tree
@@ -46,13 +55,24 @@ class State:
 
 
 def state_of(rows: Rows, tree: Tree, stack: Stack, sparse: bool) -> State:
-    """State of a tree that is a stack by itself."""
+    """Make the state of a tree from the stack of this tree alone."""
     log_evidence = float(stack.log_evidence[0])
     return State(tree, rows.family, stack.precisions[0], stack.statistics[0], log_evidence, stack.prices[0], sparse)
 
 
 def evaluate(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-5, sparse: bool = False) -> State:
-    """State of a tree as it is, responsibilities converged from responsibility = membership."""
+    """Return the state of a tree with its hyperplanes kept and responsibilities converged from memberships.
+
+    Parameters
+    ----------
+    rows : Rows
+    tree : Tree
+    precisions : ndarray of shape (m,)
+    tolerance : float
+        Nats that a further E step may promise.
+    sparse : bool
+        True if slopes that are zero are no part of the model.
+    """
     start = tree.hyperplanes[None], precisions[None]
     return state_of(
         rows, tree, converge_responsibilities(rows, tree.shape, *start, tolerance=tolerance, sparse=sparse), sparse
@@ -60,13 +80,19 @@ def evaluate(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-5
 
 
 def ascend_tree(rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort) -> State:
-    """State of a tree after an ascent of all its splits, judged by the responsibilities that it ended with."""
+    """Return the state of a tree after an ascent of all its splits, with the responsibilities at which it ended.
+
+    The ascent starts from these precisions (m,) and leaf statistics (leaves, k).
+    """
     stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], effort)
     return state_of(rows, Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack, effort.sparse)
 
 
 def reconverge(rows: Rows, state: State, tolerance: float = 1e-5, exact: bool = True) -> State:
-    """State of a tree as it is, responsibilities converged from those that it has."""
+    """Return the state of a tree with its hyperplanes kept and responsibilities converged from those of a state.
+
+    Prices are those of all rows if `exact`, otherwise those of a sample where there are many rows.
+    """
     start = state.tree.hyperplanes[None], state.precisions[None], state.statistics[None]
     stack = converge_responsibilities(
         rows, state.tree.shape, *start, tolerance=tolerance, exact=exact, sparse=state.sparse
@@ -77,10 +103,11 @@ def reconverge(rows: Rows, state: State, tolerance: float = 1e-5, exact: bool = 
 def ascend_and_evaluate(
     rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort, tolerance: float = 1e-5
 ) -> State:
-    """State of a tree after an ascent of all its splits, judged with responsibilities converged from scratch.
+    """Return the state of a tree after an ascent of all its splits, with responsibilities converged from memberships.
 
-    Or with those that the ascent ended with, should they be better: either gives a lower bound. They differ where a
-    leaf takes up a few rows from all over, as outliers, which it has to know before it can tell them from the others.
+    Should the responsibilities at which the ascent ended be better, these are kept: either gives a lower bound. They
+    differ where a leaf takes up a few outliers from all over, which it has to hold before it can tell them from other
+    rows.
     """
     state = ascend_tree(rows, tree, precisions, statistics, effort)
     afresh = evaluate(rows, state.tree, state.precisions, tolerance, effort.sparse)

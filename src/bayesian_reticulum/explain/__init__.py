@@ -1,9 +1,13 @@
-"""explain"""
+"""What a fitted tree is, why it predicts what it predicts, and how it grew, as plain data that print themselves.
+
+`cards` describes splits and leaves, `rows` explains single predictions, `flips` finds small changes of a row that
+change its prediction (by the search of `flip_search`), `ledger` lists the attempts of growth, and `text` writes the
+tree as plain text. `base` holds what all cards can do.
+"""
 
 from __future__ import annotations
 
-from .base import check_whole_number
-from .cards import Contribution, LeafCard, NodeCard, contributions, leaf_cards, node_cards
+from .cards import Contribution, LeafCard, NodeCard, leaf_cards, node_cards
 from .flips import Flip
 from .ledger import Ledger, LedgerEntry, evidence_ledger
 from .rows import Decision, RowExplanation, explain_rows
@@ -18,8 +22,6 @@ __all__ = [
     "LedgerEntry",
     "NodeCard",
     "RowExplanation",
-    "check_whole_number",
-    "contributions",
     "evidence_ledger",
     "explain_rows",
     "export_text",

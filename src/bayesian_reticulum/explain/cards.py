@@ -8,25 +8,28 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats, frozen, refreeze
-from ..families import DirichletCategorical, NormalLinear
-from ..model import TRANSITION, Reticulum, fitted_model
+from ..families import leaf_interval
+from ..model import TRANSITION, Reticulum, fitted_model, linear_terms
 from .base import Card
 
+# The split above a node, and the side on which the node lies; None for the root.
+Position = tuple[int | None, str | None]
 
-def _place(parent: int | None, side: str | None) -> str:
+
+def _position(parent: int | None, side: str | None) -> str:
     return "" if parent is None else f", {side} of split {parent}"
 
 
 @dataclass(frozen=True)
 class Contribution(Card):
-    """What one column adds to the activation of a split.
+    """One column's part in the activation of a split.
 
     Attributes
     ----------
     name : str
         The feature, "feature=level" or "feature is missing".
     slope : float
-        By how much the activation rises with one unit of the column, in the units of the table.
+        Rise of the activation with one unit of the column, in the units of the table.
     share : float
         Size of its standardised slope, as a share of those of all columns.
     """
@@ -40,8 +43,8 @@ class Contribution(Card):
 class NodeCard(Card):
     """A split in polar form, in the units of the table.
 
-    A row x goes left with probability sigmoid(stiffness * (cos(angles) · x - offset)), its cells read within the limits
-    of the schema.
+    A row x, its cells moved to within the limits of the schema, goes left with probability
+    sigmoid(stiffness * (cos(angles) · x - offset)).
 
     Attributes
     ----------
@@ -62,7 +65,7 @@ class NodeCard(Card):
     standardised_width : float
         The same in standard deviations.
     contributions : tuple of Contribution
-        All columns, those that count most first.
+        All columns, largest share first.
     grey_share : float
         Share of the rows at the split whose gate is between 0.1 and 0.9.
     log_bayes_factor : float
@@ -90,21 +93,21 @@ class NodeCard(Card):
     __setstate__ = refreeze
 
     def __str__(self) -> str:
-        there = [own for own in self.contributions if own.share > 0]
-        wide = max((len(own.name) for own in there), default=0)
+        used = [(column.name, column.slope, column.share) for column in self.contributions if column.share > 0]
+        width = max((len(name) for name, _, _ in used), default=0)
         return "\n".join(
             [
-                f"split {self.split}{_place(self.parent, self.side)}",
+                f"split {self.split}{_position(self.parent, self.side)}",
                 f"  10-90% over {self.standardised_width:.2g} sd, {self.grey_share:.0%} of its rows between",
                 f"  log Bayes factor {self.log_bayes_factor:.1f}, its price of {self.price:.1f} paid",
-                *(f"  {own.name:<{wide}}  slope {own.slope:10.4g}  share {own.share:4.0%}" for own in there),
+                *(f"  {name:<{width}}  slope {slope:10.4g}  share {share:4.0%}" for name, slope, share in used),
             ]
         )
 
 
 @dataclass(frozen=True, eq=False)
 class LeafCard(Card):
-    """What a leaf has learned.
+    """A leaf: how many rows it has, and what it predicts.
 
     Attributes
     ----------
@@ -122,7 +125,7 @@ class LeafCard(Card):
     mean : ndarray of shape (len(names),)
         Posterior mean of the probability of each class, or of the mean of the target at the centre of the leaf's rows.
     low, high : ndarray of shape (len(names),)
-        Credible interval of what `mean` is the mean of; NaN where the family does not tell.
+        Central credible interval of each of these; NaN if the family has no intervals.
     level : float
         Probability of each interval.
     """
@@ -145,12 +148,13 @@ class LeafCard(Card):
     __setstate__ = refreeze
 
     def __str__(self) -> str:
-        wide = max(map(len, self.names))
+        width = max(map(len, self.names))
+        position = _position(self.parent, self.side)
         return "\n".join(
             [
-                f"leaf {self.leaf}{_place(self.parent, self.side)}: n = {self.count:.1f}, {self.share:.0%} of all rows",
+                f"leaf {self.leaf}{position}: n = {self.count:.1f}, {self.share:.0%} of all rows",
                 *(
-                    f"  {name:<{wide}}  {mean:.4g}  ({self.level:.0%} sure: {low:.4g} to {high:.4g})"
+                    f"  {name:<{width}}  {mean:.4g}  ({self.level:.0%} sure: {low:.4g} to {high:.4g})"
                     for name, mean, low, high in zip(self.names, self.mean, self.low, self.high, strict=True)
                 ),
             ]
@@ -158,7 +162,15 @@ class LeafCard(Card):
 
 
 def node_cards(estimator: Any) -> tuple[NodeCard, ...]:
-    """A card for each split of a fitted estimator.
+    """Make a card for each split of a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+
+    Returns
+    -------
+    tuple of NodeCard
 
     Examples
     --------
@@ -171,31 +183,42 @@ def node_cards(estimator: Any) -> tuple[NodeCard, ...]:
     (3, 0, 'right')
     """
     model = fitted_model(estimator)
-    cards = []
-    for split, (own, parent) in enumerate(zip(model.hyperplanes, _parents(model)[0], strict=True)):
-        slopes = own[1:]
-        stiffness = float(np.linalg.norm(slopes))
-        direction = slopes / stiffness if stiffness > 0 else np.zeros(len(slopes))
-        cards.append(
-            NodeCard(
-                split,
-                *parent,
-                stiffness,
-                float(-own[0] / stiffness) if stiffness > 0 else 0.0,
-                np.arccos(np.clip(direction, -1, 1)),
-                float(TRANSITION / stiffness) if stiffness > 0 else float("inf"),
-                float(model.transition_widths[split]),
-                contributions(model, model.tree.hyperplanes[split]),
-                float(model.grey_shares[split]),
-                float(model.log_bayes_factors[split]),
-                float(model.prices[split]),
-            )
-        )
-    return tuple(cards)
+    positions, _ = _positions(model)
+    return tuple(_node_card(model, split, position) for split, position in enumerate(positions))
+
+
+def _node_card(model: Reticulum, split: int, position: Position) -> NodeCard:
+    offset, slopes = model.hyperplanes[split, 0], model.hyperplanes[split, 1:]
+    stiffness = float(np.linalg.norm(slopes))
+    direction = slopes / stiffness if stiffness > 0 else np.zeros(len(slopes))
+    terms = linear_terms(model.schema, model.tree.hyperplanes[split])
+    return NodeCard(
+        split,
+        *position,
+        stiffness,
+        float(-offset / stiffness) if stiffness > 0 else 0.0,
+        np.arccos(np.clip(direction, -1, 1)),
+        float(TRANSITION / stiffness) if stiffness > 0 else float("inf"),
+        float(model.transition_widths[split]),
+        tuple(Contribution(term.name, term.slope, term.share) for term in terms),
+        float(model.grey_shares[split]),
+        float(model.log_bayes_factors[split]),
+        float(model.prices[split]),
+    )
 
 
 def leaf_cards(estimator: Any, level: float = 0.9) -> tuple[LeafCard, ...]:
-    """A card for each leaf of a fitted estimator, with credible intervals of a level.
+    """Make a card for each leaf of a fitted estimator, with credible intervals of a level.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    level : float, default=0.9
+        Probability of each interval, between 0 and 1.
+
+    Returns
+    -------
+    tuple of LeafCard
 
     Examples
     --------
@@ -213,38 +236,18 @@ def leaf_cards(estimator: Any, level: float = 0.9) -> tuple[LeafCard, ...]:
     counts = model.family.counts(model.statistics)
     total = max(float(counts.sum()), np.finfo(float).tiny)
     cards = []
-    for leaf, parent in enumerate(_parents(model)[1]):
-        mean, low, high = _leaf_interval(model, leaf, level)
+    for leaf, position in enumerate(_positions(model)[1]):
+        mean, low, high = leaf_interval(model.family, model.statistics[leaf], level)
         count = float(counts[leaf])
-        cards.append(LeafCard(leaf, *parent, count, count / total, model.targets, mean, low, high, float(level)))
+        cards.append(LeafCard(leaf, *position, count, count / total, model.targets, mean, low, high, float(level)))
     return tuple(cards)
 
 
-def contributions(model: Reticulum, coefficients: Floats) -> tuple[Contribution, ...]:
-    """What each column adds to a function that is linear in standardised columns (D + 1,); the largest first."""
-    slopes = model.schema.in_original_units(coefficients[None])[0, 1:]
-    sizes = np.abs(coefficients[1:])
-    shares = sizes / max(sizes.sum(), np.finfo(float).tiny)
-    names = model.schema.column_names
-    order = np.argsort(-shares, kind="stable")
-    return tuple(Contribution(names[j], float(slopes[j]), float(shares[j])) for j in order)
-
-
-def _parents(model: Reticulum) -> tuple[list[tuple[int | None, str | None]], ...]:
-    """For each split, and for each leaf, the split above it and the side on which it lies."""
-    nobody: tuple[int | None, str | None] = (None, None)
-    splits, leaves = [nobody] * model.tree.n_splits, [nobody] * model.tree.n_leaves
+def _positions(model: Reticulum) -> tuple[list[Position], list[Position]]:
+    """Position of each split, and of each leaf."""
+    root: Position = (None, None)
+    splits, leaves = [root] * model.tree.n_splits, [root] * model.tree.n_leaves
     for parent, pair in enumerate(model.tree.children.tolist()):
         for child, side in zip(pair, ("left", "right"), strict=True):
             (splits if child >= 0 else leaves)[child if child >= 0 else ~child] = parent, side
     return splits, leaves
-
-
-def _leaf_interval(model: Reticulum, leaf: int, level: float) -> tuple[Floats, Floats, Floats]:
-    """Mean and credible interval of what a leaf says of its targets."""
-    family, statistics = model.family, model.statistics[leaf]
-    if isinstance(family, DirichletCategorical | NormalLinear):
-        return family.mean_interval(statistics, level)
-    mean = np.atleast_1d(family.predictive_mean(statistics[None], np.ones((1, 1)), np.ones((1, 1))))
-    unknown = np.full(mean.shape, np.nan)
-    return mean, unknown, unknown

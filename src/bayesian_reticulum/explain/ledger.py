@@ -9,17 +9,20 @@ from ..history import OUTRUN, Candidate
 from ..model import fitted_model
 from .base import Card
 
+_LISTED = ("start", "kept", "rejected", "tuned", "polished", "simplified")
+
 
 @dataclass(frozen=True)
 class LedgerEntry(Card):
-    """One attempt of growth, or a step that is none.
+    """One attempt of growth, or a step between attempts.
 
     Attributes
     ----------
     attempt : int
+        Number of the attempt, counted from 1; "start", "tuned" and "polished" have that of the attempt before.
     what : {"start", "kept", "rejected", "tuned", "polished", "simplified"}
-        Whether the tree that growth went on with changed; "start" where it was fitted to (more) rows, "tuned" where the
-        prior of its leaves was set anew.
+        "kept" and "rejected" are attempts. The others are steps: "start" fits the tree to (more) rows, "tuned"
+        re-estimates the prior of its leaves, "polished" converges it, "simplified" is a step of `simplify`.
     gain : float
         Change of the log evidence.
     log_evidence : float
@@ -27,7 +30,7 @@ class LedgerEntry(Card):
     n_splits : int
         After the attempt.
     candidates : tuple of Candidate
-        All that was tried, with the reason why it was kept or not.
+        All trees that were tried, each with the reason why it was kept or not.
     """
 
     attempt: int
@@ -42,7 +45,12 @@ class LedgerEntry(Card):
 class Ledger(Card):
     """Every attempt of a growth, what it gained, and why growth stopped.
 
-    The first entry is worth its log evidence; with the gains of all others that is the log evidence of the model.
+    The log evidence of the first entry and the gains of all others add up to the log evidence of the model.
+
+    Attributes
+    ----------
+    entries : tuple of LedgerEntry
+    stopping_reason : str
     """
 
     entries: tuple[LedgerEntry, ...]
@@ -56,8 +64,8 @@ class Ledger(Card):
     def __str__(self) -> str:
         lines = ["attempt  what        splits  log evidence      gain  tried"]
         for entry in self.entries:
-            best = (own for own in entry.candidates if own.reason != OUTRUN)
-            tried = ", ".join(f"{own.kind}: {own.reason}" for own in best)
+            named = (candidate for candidate in entry.candidates if candidate.reason != OUTRUN)
+            tried = ", ".join(f"{candidate.kind}: {candidate.reason}" for candidate in named)
             lines.append(
                 f"{entry.attempt:7d}  {entry.what:<10}  {entry.n_splits:6d}  {entry.log_evidence:12.2f}"
                 f"  {entry.gain:8.2f}  {tried}".rstrip()
@@ -66,7 +74,15 @@ class Ledger(Card):
 
 
 def evidence_ledger(estimator: Any) -> Ledger:
-    """Every attempt of the growth of a fitted estimator, what it gained, and why growth stopped.
+    """List every attempt of the growth of a fitted estimator, what it gained, and why growth stopped.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+
+    Returns
+    -------
+    Ledger
 
     Examples
     --------
@@ -82,7 +98,7 @@ def evidence_ledger(estimator: Any) -> Ledger:
     fitted_model(estimator)
     entries: list[LedgerEntry] = []
     for event in estimator.history_:
-        if event.phase in ("start", "kept", "rejected", "tuned", "polished", "simplified"):
+        if event.phase in _LISTED:
             before = entries[-1].log_evidence if entries else event.log_evidence
             entries.append(
                 LedgerEntry(

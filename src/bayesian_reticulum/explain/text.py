@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model import fitted_model
-from .base import check_whole_number
+from ..model import check_whole_number, fitted_model
 
 
 def export_text(estimator: Any, *, max_depth: int | None = None, max_features: int = 4, decimals: int = 3) -> str:
-    """The tree of a fitted estimator as plain text; `print(model_)` shows the same with the defaults.
+    """Write the tree of a fitted estimator as plain text; `print(model_)` shows the same with the defaults.
 
     Parameters
     ----------
     estimator : fitted estimator
     max_depth : int or None, default=None
-        Splits further down than this are told as one leaf that has the rows of all below; None shows all.
+        A split at this depth is shown as one leaf that holds the rows of all leaves below it; None shows all.
     max_features : int, default=4
-        Columns that are named in a split or a linear leaf: those that count most.
+        Columns that a split or a linear leaf names: those with the largest shares.
     decimals : int, default=3
         Significant digits of a coefficient. Columns far from zero for their spread get more.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

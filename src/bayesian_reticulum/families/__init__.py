@@ -1,9 +1,14 @@
-"""families"""
+"""Families of leaves: a likelihood of the targets with its conjugate prior, and the predictions that follow.
+
+protocol says what a family is, and optional which members it may have besides. dirichlet holds the family of classes,
+normal that of numbers, whose leaves are constant or linear, and linear_posterior the regression behind it.
+"""
 
 from __future__ import annotations
 
-from .dirichlet import JEFFREYS, DirichletCategorical
+from .dirichlet import JEFFREYS, DirichletCategorical, named_classes
 from .normal import NormalLinear
+from .optional import class_probabilities, is_categorical, leaf_coefficients, leaf_interval, leaf_middle
 from .protocol import CodedFamily, EmpiricalPriorFamily, Family, LinearFamily, Spread, missing_members
 
 __all__ = [
@@ -15,5 +20,11 @@ __all__ = [
     "LinearFamily",
     "NormalLinear",
     "Spread",
+    "class_probabilities",
+    "is_categorical",
+    "leaf_coefficients",
+    "leaf_interval",
+    "leaf_middle",
     "missing_members",
+    "named_classes",
 ]

@@ -1,4 +1,4 @@
-"""Classes with a Dirichlet prior."""
+"""The family of classes: categorical targets with a Dirichlet prior of their probabilities."""
 
 from __future__ import annotations
 
@@ -13,14 +13,10 @@ from scipy.special import betaincinv, digamma, entr, gammaln
 from ..arrays import Floats, Integers
 from ..distributions import ClassDistribution, Uncertainty
 
-_NAMED_CLASSES = 4
-# Pseudo-counts of Jeffreys' prior for classes, and how often these may be halved for leaves that are purer.
+# Pseudo-count of each class in Jeffreys' prior, and how often it may be halved where leaves are purer than that.
 JEFFREYS = 0.5
 _MOST_HALVINGS = 6
-
-
-def _log_beta(counts: Floats) -> Floats:
-    return np.asarray(gammaln(counts).sum(axis=-1) - gammaln(counts.sum(axis=-1)))
+_NAMED_CLASSES = 4
 
 
 @dataclass(frozen=True)
@@ -32,8 +28,8 @@ class DirichletCategorical:
     prior : tuple of float
         Pseudo-counts, one for each class.
     is_tuned : bool, default=False
-        Whether a tree sets them by the evidence of its leaves: 0.5 for each class, or half of that, or a quarter, and
-        so on.
+        True if pseudo-counts are chosen by the evidence of the leaves of a tree: 0.5 for each class, or half of that,
+        or a quarter, and so on.
 
     Examples
     --------
@@ -54,6 +50,10 @@ class DirichletCategorical:
         return False
 
     @property
+    def is_categorical(self) -> bool:
+        return True
+
+    @property
     def n_statistics(self) -> int:
         return len(self.prior)
 
@@ -64,23 +64,21 @@ class DirichletCategorical:
         return statistics
 
     def row_codes(self, targets: Any) -> Integers:
-        """The class codes themselves."""
+        """Class codes are the places of the ones."""
         return np.asarray(targets)
+
+    def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
+        """Counts are not negative."""
+        return np.asarray((statistics >= 0).all(axis=-1))
+
+    def counts(self, statistics: Floats) -> Floats:
+        """Sum of the class counts."""
+        return np.asarray(statistics.sum(axis=-1))
 
     def log_evidence(self, statistics: Floats) -> Floats:
         """ln B(prior + S) - ln B(prior): the paper's c of each leaf."""
         prior = np.asarray(self.prior)
         return _log_beta(prior + statistics) - _log_beta(prior)
-
-    def with_estimated_prior(self, statistics: Floats) -> DirichletCategorical:
-        """The family with the pseudo-counts of highest evidence in leaves (leaves, k), each halving half as likely."""
-        if not self.is_tuned:
-            return self
-        halvings = np.arange(_MOST_HALVINGS + 1)
-        rivals = [replace(self, prior=(JEFFREYS * 0.5**halving,) * len(self.prior)) for halving in halvings.tolist()]
-        values = np.array([rival.log_evidence(statistics).sum() for rival in rivals]) - np.log(2.0) * halvings
-        best = rivals[int(np.argmax(np.round(values, 6)))]
-        return self if best == self else best
 
     def expected_parameters(self, statistics: Floats) -> Floats:
         """E_q[log of the class probabilities]."""
@@ -92,24 +90,23 @@ class DirichletCategorical:
         counts = np.asarray(self.prior) + statistics
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 
-    def mean_interval(self, statistics: Floats, level: float) -> tuple[Floats, Floats, Floats]:
-        """Posterior mean and central interval of the probability of each class in a leaf (k,): Beta distributions."""
-        counts = np.asarray(self.prior) + statistics
-        others = np.maximum(counts.sum() - counts, np.finfo(float).tiny)
-        low, high = (betaincinv(counts, others, tail) for tail in (0.5 - level / 2, 0.5 + level / 2))
-        return self.probabilities(statistics), np.asarray(low), np.asarray(high)
+    def with_estimated_prior(self, statistics: Floats) -> DirichletCategorical:
+        """The family with the pseudo-counts of highest evidence in leaves (leaves, k), if it is tuned.
 
-    def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
-        """Counts are not negative."""
-        return np.asarray((statistics >= 0).all(axis=-1))
+        Each halving is half as likely a priori.
+        """
+        if not self.is_tuned:
+            return self
+        halvings = np.arange(_MOST_HALVINGS + 1)
+        rivals = [replace(self, prior=(JEFFREYS * 0.5**halving,) * len(self.prior)) for halving in halvings.tolist()]
+        values = np.array([rival.log_evidence(statistics).sum() for rival in rivals]) - np.log(2.0) * halvings
+        # Of priors whose values differ by rounding errors the first one is taken.
+        best = rivals[int(np.argmax(np.round(values, 6)))]
+        return self if best == self else best
 
     def unexplained_potential(self, statistics: Floats) -> Floats:
         """The paper's unexplained potential, as a positive number: perfectly sorted classes have evidence near 1."""
         return np.asarray(np.maximum(-self.log_evidence(statistics), 0.0))
-
-    def counts(self, statistics: Floats) -> Floats:
-        """Sum of the class counts."""
-        return np.asarray(statistics.sum(axis=-1))
 
     def predictive_mean(self, statistics: Floats, membership: Floats, design: Floats) -> Floats:
         """Probability of each class for each row, shape (n, classes)."""
@@ -124,7 +121,7 @@ class DirichletCategorical:
         """Entropies in nats."""
         counts = np.asarray(self.prior) + statistics
         total = counts.sum(axis=-1, keepdims=True)
-        # The mean over the posterior of a leaf of the entropy of its class probabilities.
+        # The mean of the entropy over the posterior of the class probabilities of a leaf.
         expected_entropy = -(counts / total * (digamma(counts + 1) - digamma(total + 1))).sum(axis=-1)
         probabilities = self.probabilities(statistics)
         mixed = _entropy(membership.T @ probabilities)
@@ -132,21 +129,34 @@ class DirichletCategorical:
         aleatoric = membership.T @ expected_entropy
         return Uncertainty.of_parts(aleatoric, leaf_entropy - aleatoric, mixed - leaf_entropy)
 
+    def interval(self, statistics: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+        """Posterior mean and central interval of the probability of each class in a leaf (k,): Beta distributions."""
+        counts = np.asarray(self.prior) + statistics
+        others = np.maximum(counts.sum() - counts, np.finfo(float).tiny)
+        low, high = (betaincinv(counts, others, tail) for tail in (0.5 - level / 2, 0.5 + level / 2))
+        return self.probabilities(statistics), np.asarray(low), np.asarray(high)
+
     def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
         """The most probable classes."""
-        return ", ".join(f"{name} {probability:.3f}" for name, probability in self.named(statistics, names))
+        named = named_classes(self.probabilities(statistics), names)
+        return ", ".join(f"{name} {probability:.3f}" for name, probability in named)
 
-    def named(self, statistics: Floats, names: Sequence[str]) -> list[tuple[str, float]]:
-        """Classes with their probabilities in a leaf (k,): of many the most probable ones, and all others as one."""
-        probabilities = self.probabilities(statistics)
-        shown = np.arange(len(probabilities))
-        if len(shown) > _NAMED_CLASSES:
-            shown = np.sort(np.argsort(-probabilities, kind="stable")[:_NAMED_CLASSES])
-        parts = [(names[int(k)], float(probabilities[k])) for k in shown]
-        if len(shown) < len(probabilities):
-            hidden = len(probabilities) - len(shown)
-            parts.append((f"{hidden} other{'s' * (hidden != 1)}", float(1 - probabilities[shown].sum())))
-        return parts
+
+def named_classes(probabilities: Floats, names: Sequence[str]) -> list[tuple[str, float]]:
+    """Classes with their probabilities (classes,): of many the four most probable ones, and all others as one."""
+    shown = np.arange(len(probabilities))
+    if len(shown) > _NAMED_CLASSES:
+        shown = np.sort(np.argsort(-probabilities, kind="stable")[:_NAMED_CLASSES])
+    parts = [(names[int(k)], float(probabilities[k])) for k in shown]
+    if len(shown) < len(probabilities):
+        hidden = len(probabilities) - len(shown)
+        parts.append((f"{hidden} other{'s' * (hidden != 1)}", float(1 - probabilities[shown].sum())))
+    return parts
+
+
+def _log_beta(counts: Floats) -> Floats:
+    """Log of the multivariate beta function of counts (..., k)."""
+    return np.asarray(gammaln(counts).sum(axis=-1) - gammaln(counts.sum(axis=-1)))
 
 
 def _entropy(probabilities: Floats) -> Floats:

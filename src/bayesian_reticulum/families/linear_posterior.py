@@ -1,16 +1,70 @@
-"""The posterior of a Bayesian linear regression, for several slope precisions at once."""
+"""Prior and posterior of a Bayesian linear regression, for several slope precisions at once."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
-from ..arrays import Floats
+from ..arrays import Floats, unpack_symmetric
+
+LOG_2PI = float(np.log(2 * np.pi))
+
+
+class LinearPrior(NamedTuple):
+    """Normal-inverse-gamma prior of offset, slopes and variance, for each of K equally likely slope precisions (K,)."""
+
+    offset_precision: float
+    shape: float
+    rate: float
+    slope_precisions: Floats
+
+    def posterior(self, statistics: Floats, n_slopes: int, unit: float) -> LinearPosterior:
+        """Posterior given statistics (..., k): the products of all pairs from y and (1, x).
+
+        `unit` is what a target of 1 is in the units in which densities are wanted.
+        """
+        d = n_slopes
+        square, target_sum, with_target = statistics[..., 0], statistics[..., 1], statistics[..., 2 : 2 + d]
+        count, sums, products = statistics[..., 2 + d], statistics[..., 3 + d : 3 + 2 * d], statistics[..., 3 + 2 * d :]
+        total = self.offset_precision + count
+        # The offset is integrated out first, then the slopes, along axes on which they are independent.
+        by_offset = sums / total[..., None]
+        sizes, axes = eigh(unpack_symmetric(products, d) - sums[..., :, None] * by_offset[..., None, :])
+        along = ((with_target - target_sum[..., None] * by_offset)[..., None, :] @ axes)[..., 0, :]
+        precisions = self.slope_precisions
+        inverse = 1.0 / (np.maximum(sizes, 0.0)[..., None, :] + precisions[:, None])
+        residual = (square - target_sum**2 / total)[..., None] - (inverse @ (along**2)[..., None])[..., 0]
+        rate = self.rate + 0.5 * np.maximum(residual, 0.0)
+        shape = self.shape + 0.5 * count
+        log_evidence = (
+            0.5 * np.log(inverse * precisions[:, None]).sum(axis=-1)
+            - shape[..., None] * np.log(rate)
+            + self.shape * np.log(self.rate)
+            - np.log(len(precisions))
+        )
+        same = gammaln(shape) - gammaln(self.shape) - 0.5 * np.log1p(count / self.offset_precision)
+        log_evidence += (same - count * (0.5 * LOG_2PI + np.log(unit)))[..., None]
+        return LinearPosterior(log_evidence, shape, rate, total, sums, target_sum, along, axes, inverse)
 
 
 class LinearPosterior(NamedTuple):
-    """Posteriors of leaves (...) for K slope precisions, by the axes on which slopes are independent."""
+    """Posteriors of leaves (...) for K slope precisions.
+
+    Given a slope precision, variances are inverse gamma (shape (...), rate (..., K)), and offset and slopes normal.
+    Slopes are kept along the axes (..., slopes, slopes) on which they are independent: `along` is the right side of the
+    normal equations there, and `inverse` (..., K, slopes) the posterior variance of each over that of the noise.
+
+    Attributes
+    ----------
+    log_evidence : ndarray of shape (..., K)
+        Log evidence with the log probability of the slope precision.
+    total : ndarray of shape (...)
+        Number of rows and precision of the offset.
+    sums, target_sum : ndarray of shape (..., slopes) and (...)
+        Sums over the rows of x and y.
+    """
 
     log_evidence: Floats
     shape: Floats
@@ -24,7 +78,7 @@ class LinearPosterior(NamedTuple):
 
     @property
     def weight(self) -> Floats:
-        """Probability of each slope precision, (..., K)."""
+        """Posterior probability of each slope precision, (..., K)."""
         odds = np.exp(self.log_evidence - self.log_evidence.max(axis=-1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
 
@@ -54,7 +108,7 @@ class LinearPosterior(NamedTuple):
 
 
 def quadratic_forms(matrices: Floats, columns: Floats) -> Floats:
-    """x' M x for each column x and matrix M (..., p, p): shape (..., n)."""
+    """x' M x for each column x (p, n) and matrix M (..., p, p), shape (..., n)."""
     flat = matrices.reshape(-1, *matrices.shape[-2:])
     # One matrix at a time: all at once would hold p numbers for each row and matrix.
     each = [(columns * (matrix @ columns)).sum(axis=0) for matrix in flat]
@@ -62,7 +116,7 @@ def quadratic_forms(matrices: Floats, columns: Floats) -> Floats:
 
 
 def eigh(matrices: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues and eigenvectors; small ones without a call for each matrix."""
+    """Eigenvalues and eigenvectors of symmetric matrices; of 1 × 1 matrices without a call of LAPACK for each."""
     if matrices.shape[-1] <= 1:
         return matrices.sum(axis=-1), np.ones_like(matrices)
     sizes, axes = np.linalg.eigh(matrices)

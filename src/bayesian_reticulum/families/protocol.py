@@ -1,6 +1,6 @@
-"""Conjugate families: what a leaf believes about its targets.
+"""What a leaf asks of its family: a likelihood of the targets with its conjugate prior.
 
-A family turns each row's target into statistics T; a leaf holds their sum S and nothing else, so that
+A family turns each row's target into statistics T; a leaf keeps their sum S and nothing else, so that
 partitions of the rows add. A new family is one class with the methods of `Family`; `testing.check_family` holds it
 to the laws that the rest of the package relies on.
 """
@@ -22,14 +22,22 @@ Spread = Callable[[Floats], Floats]
 class Family(Protocol):
     """A conjugate exponential family with its prior.
 
-    Leaf statistics are S (..., k) for any leading axes in the methods that learn, and S (leaves, k) in those that
-    predict. There `membership` (leaves, n) is the probability of n rows to belong to each leaf, and `design`
-    (d + 1, n) is a row of ones above their standardised features.
+    Methods of the likelihood and of the posterior take leaf statistics S (..., k) with any leading axes, those that
+    predict S (leaves, k). There `membership` (leaves, n) is the probability of n rows to belong to each leaf, and
+    `design` (d + 1, n) is a row of ones above their standardised features.
+
+    Four more members are optional; without them a family has numbers as targets, and plots and cards show less of it.
+    `is_categorical` is True where targets are classes. `interval(statistics, level)` is the posterior mean with the
+    limits of its central credible interval, of a leaf (k,): three arrays (classes,), or (1,) for numbers. Of a linear
+    leaf `coefficients(statistics)` are offset and slopes (d + 1,), and `middle(statistics)` is the design (d + 1, 1)
+    of the centre of its rows.
     """
+
+    # The likelihood.
 
     @property
     def uses_design(self) -> bool:
-        """Whether a leaf looks at the features; if so, the family is a `LinearFamily`."""
+        """True if the likelihood depends on the features; the family then is a `LinearFamily`."""
         ...
 
     @property
@@ -41,6 +49,16 @@ class Family(Protocol):
         """T of each row, shape (n, k); `design` may be None for a family that does not use it."""
         ...
 
+    def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
+        """Whether statistics could be the sum of some rows with positive weights."""
+        ...
+
+    def counts(self, statistics: Floats) -> Floats:
+        """Effective number of rows in a leaf."""
+        ...
+
+    # The prior, in view of the statistics of a leaf.
+
     def log_evidence(self, statistics: Floats) -> Floats:
         """Log marginal likelihood of the targets of a leaf; 0 for an empty leaf."""
         ...
@@ -49,17 +67,11 @@ class Family(Protocol):
         """E_q of the natural parameters, the gradient of `log_evidence`: E_q[log p(y|theta)] = this @ T(y)."""
         ...
 
-    def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
-        """Whether statistics could be the sum of some rows with positive weights."""
-        ...
-
     def unexplained_potential(self, statistics: Floats) -> Floats:
         """Roughly the nats that splits below a leaf could gain at most: where to try first. Not negative."""
         ...
 
-    def counts(self, statistics: Floats) -> Floats:
-        """Effective number of rows in a leaf."""
-        ...
+    # The prediction.
 
     def predictive_mean(self, statistics: Floats, membership: Floats, design: Floats) -> Floats:
         """Mean of the target of each row; for classes their probabilities (n, classes), else (n,)."""
@@ -74,44 +86,44 @@ class Family(Protocol):
         ...
 
     def describe(self, statistics: Floats, names: Sequence[str], linear: Callable[[Floats], str]) -> str:
-        """What a leaf (k,) says, in a few words for print.
+        """The prediction of a leaf (k,) in a few words, for print.
 
-        `names` are those of the targets; `linear` writes down an offset with slopes in the units of the table.
+        `names` are those of the classes, or of the number; `linear` writes an offset with slopes in the units of the
+        table.
         """
         ...
 
 
 class LinearFamily(Family, Protocol):
-    """A family whose leaves look at the features.
+    """A family whose leaves are linear in the features.
 
-    Features that are missing are at their mean in a design. By how much linear functions of the features vary over what
-    these could have been is told by `spread`: from slopes (..., d) it makes variances (..., n). It is None where no
-    feature is missing.
+    Missing features are at their mean in a design. `spread` turns slopes (..., d) into the variances (..., n) of these
+    linear functions over what the missing features of each row may be; it is None where no feature is missing.
     """
 
     def predictive(
         self, statistics: Floats, membership: Floats, design: Floats, spread: Spread | None = None
     ) -> Mixture | ClassDistribution:
-        """As of any family."""
+        """As of any family, wider by what is missing."""
         ...
 
     def uncertainty(
         self, statistics: Floats, membership: Floats, design: Floats, spread: Spread | None = None
     ) -> Uncertainty:
-        """As of any family."""
+        """As of any family, with the variance by what is missing as part of the routing."""
         ...
 
     @property
     def scan_family(self) -> Family:
-        """Family of `residuals` that are linear in one direction: what a scan along it works with."""
+        """The family of `residuals` that are linear in one direction, with which thresholds along it are compared."""
         ...
 
     def residuals(self, design: Floats, targets: Any, statistics: Floats) -> Floats:
-        """Mean and variance (n, 2) of what a leaf (k,) leaves unexplained of each target."""
+        """Mean and variance (n, 2) of the difference of each target from the mean of a leaf (k,)."""
         ...
 
     def slope_gains(self, statistics: Floats) -> Floats:
-        """Evidence that each slope is good for in each leaf, shape (leaves, d)."""
+        """Log evidence that leaves gain by their slopes, shared out among them, shape (leaves, d)."""
         ...
 
 
@@ -120,20 +132,20 @@ class CodedFamily(Protocol):
     """A family whose statistics of a row are a single one among zeros."""
 
     def row_codes(self, targets: Any) -> Integers:
-        """Place of the one in the statistics of each row: a shorter way to say the same."""
+        """Place of the one in the statistics of each row, which takes less memory than the statistics."""
         ...
 
 
 @runtime_checkable
 class EmpiricalPriorFamily(Protocol):
-    """A family whose prior is set by the evidence of the leaves of a tree."""
+    """A family whose prior can be chosen by the evidence of the leaves of a tree."""
 
     def with_estimated_prior(self, statistics: Floats) -> Family:
-        """The family with the prior that leaves (leaves, k) tell; itself if that is the prior it has."""
+        """The family with the prior of highest evidence in leaves (leaves, k); itself if that is its prior."""
         ...
 
 
 def missing_members(family: Any) -> list[str]:
-    """Names of what an object lacks to be a family."""
-    wanted = {*vars(Family), *(vars(LinearFamily) if getattr(family, "uses_design", False) else ())}
-    return sorted(name for name in wanted if not name.startswith("_") and not hasattr(family, name))
+    """Names of the members of `Family`, or of `LinearFamily` if it uses the design, that an object lacks."""
+    required = {*vars(Family), *(vars(LinearFamily) if getattr(family, "uses_design", False) else ())}
+    return sorted(name for name in required if not name.startswith("_") and not hasattr(family, name))

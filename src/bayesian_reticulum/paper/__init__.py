@@ -1,4 +1,8 @@
-"""paper"""
+"""The published method: Nuti, Jiménez Rugama and Thommen, "Adaptive Bayesian Reticulum".
+
+construction grows a tree as the paper's Algorithm 1 does, with the optimizer of adam, in one of the coordinates of
+hyperplanes of parametrizations.
+"""
 
 from __future__ import annotations
 

@@ -8,14 +8,14 @@ from ..arrays import Floats
 
 
 class Adam:
-    """Steps of an ascent whose size adapts to each unknown: the optimizer of the paper (Kingma and Ba, 2014).
+    """Gradient ascent with a step size for each unknown: the optimizer of the paper (Kingma and Ba, 2014).
 
     Parameters
     ----------
     learning_rate : float
         Size of the first steps.
     decay_mean, decay_square : float
-        How much of the running mean of the gradient, and of its square, each step keeps.
+        Share of the running mean of the gradient, and of its square, that each step keeps.
 
     Examples
     --------
@@ -33,12 +33,12 @@ class Adam:
         self._count = 0
 
     def step(self, gradient: Floats) -> Floats:
-        """What to add to the unknowns, given the gradient there."""
+        """Return the step to add to the unknowns, given the gradient there."""
         self._count += 1
         first, second = self._decays
         self._mean = first * self._mean + (1 - first) * gradient
         self._square = second * self._square + (1 - second) * gradient**2
-        # Both start at zero; dividing takes out the share of that start.
+        # Running means start at zero; the divisions remove the share that this start has in them.
         mean = self._mean / (1 - first**self._count)
         square = self._square / (1 - second**self._count)
         return np.asarray(self._learning_rate * mean / (np.sqrt(square) + 1e-8))

@@ -1,9 +1,9 @@
-"""The published construction, to the letter: Nuti, Jiménez Rugama and Thommen, "Adaptive Bayesian Reticulum".
+"""Algorithm 1 of the paper, to the letter.
 
-The bound c is the sum over leaves of log Z(S), with S the statistics that rows leave there in proportion to their
-membership. An attempt draws a leaf in proportion to its unexplained potential, puts a random split there, lets Adam
-climb c with that split alone and then with all of them, and prunes the splits that do not pay. The method works in
-the units of the table.
+The bound c is the sum over leaves of log Z(S), with S the sums of the rows' statistics times their membership. An
+attempt draws a leaf in proportion to its unexplained potential, puts a random split in its place, ascends c by Adam
+with that split alone and then with all of them, and prunes splits that gain too little. Hyperplanes are in the units of
+the table.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .adam import Adam
 from .parametrizations import PARAMETRIZATIONS
 
 _ONE_SPLIT = split_leaf(single_leaf(0), 0, [0.0]).shape
-# A spread smaller than this would make slopes that overflow.
+# Divided by a smaller range, slopes would overflow.
 _SMALLEST_RANGE = 1e-100
 
 
 @dataclass(frozen=True)
 class Construction:
-    """The numbers that the published method leaves to its user.
+    """The parameters of the published method.
 
     Parameters
     ----------
@@ -37,13 +37,14 @@ class Construction:
     max_depth : int or None
         Leaves with this many splits above them are not extended.
     learning_rate : float
-        Adam's.
+        Learning rate of Adam.
     n_gradient_steps : int
-        Steps of Adam in an attempt: half of them for the new split, half for all.
+        Steps of Adam in an attempt: half of them with the new split alone, half with all splits.
     initial_stiffness : float
-        Length of a new split's slopes once columns are divided by their inter-quartile range.
+        Length of the slopes of a new split once columns are divided by their inter-quartile range.
     pruning_factor : float
-        Children must beat their parent by the log of this to the power of level + 1; the root is level 0.
+        The bound c of two leaves has to exceed that of their union by the log of this to the power of level + 1, with
+        level 0 for the root.
     parametrization : str
         A key of `PARAMETRIZATIONS`.
     """
@@ -60,7 +61,7 @@ class Construction:
 def construct(
     rows: Rows, settings: Construction, rng: np.random.Generator
 ) -> Generator[GrowthEvent, None, tuple[State, StoppingReason]]:
-    """Construct a tree (paper, its algorithm); yields every event and returns the final tree and why it stopped.
+    """Construct a tree (paper, Algorithm 1); yields every event and returns the final tree and why it stopped.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def construct(
         In the units of the table.
     settings : Construction
     rng : numpy.random.Generator
-        The only source of chance.
+        The only source of random numbers.
     """
     tree = single_leaf(rows.n_features)
     statistics, value = _evaluate(rows, tree)
@@ -77,34 +78,34 @@ def construct(
         leaf = choose_leaf(rows.family, statistics, tree.shape, settings.max_depth, rng)
         if leaf is None:
             return _state(rows.family, tree, statistics, value), _why_no_leaf(rows.family, statistics)
-        before, split_id = value, attempt - 1
-        values = []
+        value_before, split_id = value, attempt - 1
+        phase_values = []
         extended = tree
         for phase, extended in _extend(rows, tree, leaf, split_id, settings, rng):
             statistics, value = _evaluate(rows, extended)
-            values.append(value)
+            phase_values.append(value)
             yield GrowthEvent(attempt, phase, split_id, extended, value)
         tree, statistics = prune_by_factor(rows.family, extended, statistics, settings.pruning_factor)
         value = _bound(rows.family, statistics)
         if tree.n_splits < extended.n_splits:
             yield GrowthEvent(attempt, "pruned", split_id, tree, value)
-        kept = split_id in tree.ids
-        reason = "its children beat it by more than the pruning factor asks" if kept else "pruned"
-        candidate = Candidate("random", values[1] - before, value - before, kept, reason)
-        yield GrowthEvent(attempt, "kept" if kept else "rejected", split_id, tree, value, (candidate,))
+        is_kept = split_id in tree.ids
+        reason = "its children beat it by more than the pruning factor asks" if is_kept else "pruned"
+        candidate = Candidate("random", phase_values[1] - value_before, value - value_before, is_kept, reason)
+        yield GrowthEvent(attempt, "kept" if is_kept else "rejected", split_id, tree, value, (candidate,))
     return _state(rows.family, tree, statistics, value), "max_attempts"
 
 
 def _extend(
     rows: Rows, tree: Tree, leaf: int, split_id: int, settings: Construction, rng: np.random.Generator
 ) -> Iterator[tuple[Phase, Tree]]:
-    """The tree with a new split in the place of a leaf: as drawn, trained alone, and trained with all others."""
+    """Put a new split in the place of a leaf: as drawn, trained alone, and trained with all others."""
     hyperplane = initial_hyperplane(rows, tree, leaf, settings, rng)
     half = settings.n_gradient_steps // 2
     yield "proposed", split_leaf(tree, leaf, hyperplane, split_id)
-    # A new split changes no leaf but its own two, so that it need not see more than the rows there.
-    own = rows.reaching(tree.hyperplanes, tree.shape, leaf, hard=False)
-    trained = ascend_by_adam(own, hyperplane[None], _ONE_SPLIT, settings, half).reshape(-1)
+    # The new split changes no other leaf, so that rows that do not reach it need not be seen.
+    leaf_rows = rows.reaching(tree.hyperplanes, tree.shape, leaf, hard=False)
+    trained = ascend_by_adam(leaf_rows, hyperplane[None], _ONE_SPLIT, settings, half).reshape(-1)
     local = split_leaf(tree, leaf, trained, split_id)
     yield "local", local
     steps = settings.n_gradient_steps - half
@@ -114,7 +115,7 @@ def _extend(
 def choose_leaf(
     family: Family, statistics: Floats, shape: Shape, max_depth: int | None, rng: np.random.Generator
 ) -> int | None:
-    """A leaf drawn with probability c_l / sum c among those that may be extended; None if there is none."""
+    """Draw a leaf with probability c_l / sum c among those that may be extended; None if there is none."""
     potential = family.unexplained_potential(statistics)
     if max_depth is not None:
         potential = np.where(shape.leaf_levels < max_depth, potential, 0.0)
@@ -123,15 +124,15 @@ def choose_leaf(
 
 
 def initial_hyperplane(rows: Rows, tree: Tree, leaf: int, settings: Construction, rng: np.random.Generator) -> Floats:
-    """A random split through the middle of a leaf's rows (paper, appendix on the implementation).
+    """Draw a split through the middle of a leaf's rows (paper, appendix on the implementation).
 
     The normal is uniform on the unit sphere once columns are divided by their pseudo-range, the difference of the
     quartiles, and the split goes through the medians. Rows with a membership of at most one half do not count, as
-    if the splits above were hard. Where quartiles coincide, the whole range takes their place, of these rows or
-    else of all; a constant column has range 1.
+    if the splits above were hard. Where quartiles are equal, the range of these rows, or else of all rows, is the
+    pseudo-range; that of a constant column is 1.
     """
-    own = rows.reaching(tree.hyperplanes, tree.shape, leaf, hard=True)
-    low, first, median, third, high = _quantiles(own, (0.0, 0.25, 0.5, 0.75, 1.0))
+    leaf_rows = rows.reaching(tree.hyperplanes, tree.shape, leaf, hard=True)
+    low, first, median, third, high = _quantiles(leaf_rows, (0.0, 0.25, 0.5, 0.75, 1.0))
     pseudo_range = np.where(third - first > _SMALLEST_RANGE, third - first, high - low)
     if (pseudo_range <= _SMALLEST_RANGE).any():
         lowest, highest = _quantiles(rows, (0.0, 1.0))
@@ -143,7 +144,7 @@ def initial_hyperplane(rows: Rows, tree: Tree, leaf: int, settings: Construction
 
 
 def ascend_by_adam(rows: Rows, hyperplanes: Floats, shape: Shape, settings: Construction, steps: int) -> Floats:
-    """Hyperplanes (m, d + 1) after some steps of Adam up the bound, leaf statistics fresh at each."""
+    """Hyperplanes (m, d + 1) after some steps of Adam up the bound; leaf statistics are summed anew in each."""
     parametrization = PARAMETRIZATIONS[settings.parametrization]
     coordinates = parametrization.coordinates(hyperplanes)
     adam = Adam(settings.learning_rate)
@@ -154,7 +155,7 @@ def ascend_by_adam(rows: Rows, hyperplanes: Floats, shape: Shape, settings: Cons
 
 
 def _quantiles(rows: Rows, probabilities: tuple[float, ...]) -> Floats:
-    """Quantiles of each column, the mean of two rows where one ends right between them: (probabilities, d)."""
+    """Quantiles of each column, (probabilities, d); the mean of two rows if a quantile lies between them."""
     columns = np.column_stack([np.zeros(rows.n_features), np.eye(rows.n_features)])
     lower = rows.quantiles(columns, np.array(probabilities))
     upper = -rows.quantiles(-columns, 1 - np.array(probabilities))
@@ -162,10 +163,10 @@ def _quantiles(rows: Rows, probabilities: tuple[float, ...]) -> Floats:
 
 
 def prune_by_factor(family: Family, tree: Tree, statistics: Floats, pruning_factor: float) -> tuple[Tree, Floats]:
-    """The tree without the splits whose two leaves do not beat one, and its leaf statistics.
+    """Collapse splits into leaves while two leaves gain too little over one; returns the tree and its statistics.
 
-    A split with two leaves stays if their c together exceed that of the one leaf by ln(pruning_factor^(level + 1)).
-    From the bottom up, until nothing changes; an empty leaf gains nothing, so that its parent goes too.
+    A split with two leaves stays if their c together exceed that of one leaf by ln(pruning_factor^(level + 1)). An
+    empty leaf gains nothing, so that its parent is collapsed, too.
     """
     split = tree.n_splits - 1
     while split >= 0:
@@ -178,19 +179,19 @@ def prune_by_factor(family: Family, tree: Tree, statistics: Floats, pruning_fact
                 statistics = np.delete(statistics, right, axis=0)
                 statistics[left] = two.sum(axis=0)
                 tree = collapse(tree, split)
-        # Children stand behind their parent: once a split is passed, all below it are settled.
+        # Children stand after their parent, so that all splits below have been decided on before.
         split -= 1
     return tree, statistics
 
 
 def bound_losses(family: Family, tree: Tree, statistics: Floats) -> Floats:
-    """For each split what the bound would lose if it and all below it became one leaf."""
+    """What the bound would lose if a split and all below it were one leaf, for each: in place of log Bayes factors."""
     below = (tree.shape.sides != 0).astype(np.float64)
     return np.asarray(below @ family.log_evidence(statistics) - family.log_evidence(below @ statistics))
 
 
 def _evaluate(rows: Rows, tree: Tree) -> tuple[Floats, float]:
-    """Leaf statistics by membership, and the bound that they give."""
+    """Leaf statistics, sums over rows weighed by membership, and their bound."""
     statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
     return statistics, _bound(rows.family, statistics)
 
@@ -201,9 +202,9 @@ def _bound(family: Family, statistics: Floats) -> float:
 
 
 def _state(family: Family, tree: Tree, statistics: Floats, value: float) -> State:
-    """The published method has no prior on hyperplanes and asks no price for them."""
-    nothing = np.zeros(tree.n_splits)
-    return State(tree, family, nothing, statistics, value, nothing)
+    """The state of a tree without a prior on hyperplanes, and so without prices, as in the published method."""
+    no_precisions = no_prices = np.zeros(tree.n_splits)
+    return State(tree, family, no_precisions, statistics, value, no_prices)
 
 
 def _why_no_leaf(family: Family, statistics: Floats) -> StoppingReason:

@@ -1,4 +1,4 @@
-"""The numbers by which a hyperplane is moved: its weights as they are, or the paper's polar coordinates.
+"""Coordinates of hyperplanes in which Adam makes its steps: offset and slopes, or the paper's polar coordinates.
 
 In polar coordinates a hyperplane is r (q + n · x) with stiffness r, offset q and a unit normal n given by angles
 (paper, last appendix), so that turning, shifting and stiffening a split are separate directions of an ascent.
@@ -68,7 +68,7 @@ class Polar:
         polar[..., 1] = stiffness
         rest = tails[..., 1:].copy()
         if slopes.shape[-1] > 1:
-            # The last slope itself, not its length: its sign is what the last angle turns full circle for.
+            # The last slope itself, not its length: with its sign the last angle covers the full circle.
             rest[..., -1] = slopes[..., -1]
         polar[..., 2:] = np.arctan2(rest, slopes[..., :-1])
         return polar
@@ -76,7 +76,7 @@ class Polar:
     def hyperplanes(self, coordinates: Floats) -> Floats:
         offset, stiffness, angles = coordinates[..., :1], coordinates[..., 1:2], coordinates[..., 2:]
         one = np.ones_like(offset)
-        # Component k of the normal is the product of the sines before it and its own cosine; the last has no cosine.
+        # Component k of the normal is the product of the sines before it and of its cosine; the last has no cosine.
         normal = _products_before(np.sin(angles)) * np.concatenate([np.cos(angles), one], axis=-1)
         return np.concatenate([stiffness * offset, stiffness * normal], axis=-1)
 
@@ -86,19 +86,19 @@ class Polar:
         sines, cosines, before = np.sin(angles), np.cos(angles), _products_before(np.sin(angles))
         slopes = gradient[..., 1:]
         out = np.empty_like(gradient)
-        # The derivative along the normal of all components behind an angle, the sines before it left out.
+        # The derivative along the components of the normal after an angle, without the sines before it.
         behind = slopes[..., -1]
         for k in range(angles.shape[-1] - 1, -1, -1):
-            sine, cosine, own = sines[..., k], cosines[..., k], slopes[..., k]
-            out[..., 2 + k] = stiffness * before[..., k] * (cosine * behind - sine * own)
-            behind = cosine * own + sine * behind
+            sine, cosine, slope = sines[..., k], cosines[..., k], slopes[..., k]
+            out[..., 2 + k] = stiffness * before[..., k] * (cosine * behind - sine * slope)
+            behind = cosine * slope + sine * behind
         out[..., 0] = stiffness * gradient[..., 0]
         out[..., 1] = offset * gradient[..., 0] + behind
         return out
 
 
 def _products_before(factors: Floats) -> Floats:
-    """For each of n factors the product of those before it, and the product of all; (..., n + 1)."""
+    """Products of the first 0, 1, ... and all of n factors (..., n), shape (..., n + 1)."""
     one = np.ones_like(factors[..., :0].sum(axis=-1, keepdims=True))
     return np.asarray(np.cumprod(np.concatenate([one, factors], axis=-1), axis=-1))
 

@@ -1,9 +1,13 @@
 """Pictures of a fitted tree, drawn with Matplotlib.
 
-Each display follows scikit-learn: `from_estimator` reads off what is to be shown and draws it, the same data are plain
-attributes, and `plot` draws them again, on axes of one's own if they are given. Nothing is fitted again. Colours stay
-apart under all common kinds of colour blindness, and in grey as long as they are few; what they tell is also told by
-words, marks or places.
+Each display follows scikit-learn: `from_estimator` reads data off a fitted estimator and draws them, the same data are
+plain attributes, and `plot` draws them again, on the user's own axes if they are given. Nothing is fitted again.
+Colours stay apart under all common kinds of colour blindness, and in grey as long as they are few; words, marks or
+places say the same as colours do.
+
+`tree` draws the tree as a diagram, `surface` and `surface3d` draw predictions over one or two features, `intervals` the
+distribution of a number along one, `growth` how the tree grew, and `importances` the features. They share `section`, a
+line or plane through the space of rows, `plane`, soft splits and rows on axes, and `style`, colours and text.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ from .growth import Frame, GrowthDisplay, GrowthStripDisplay
 from .importances import ImportancesDisplay
 from .intervals import IntervalsDisplay
 from .style import BLUE, GREEN, INK, ORANGE, class_colours
-from .surface import Surface3DDisplay, SurfaceDisplay
+from .surface import SurfaceDisplay
+from .surface3d import Surface3DDisplay
 from .tree import LeafShown, SplitShown, TreeDisplay
 
 __all__ = [

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ..arrays import Floats, Integers
-from ..explain import check_whole_number, evidence_ledger
-from ..model import fitted_model, printable
+from ..explain import evidence_ledger
+from ..model import check_whole_number, fitted_model, printable
 from ..tree import Tree
+from .plane import axis_ends, draw_rows, draw_soft_split
 from .section import GRID, Section, checked_cells, class_codes
 from .style import BLUE, EDGE, FAINT, GREY, INK, ORANGE, Display, counted, name_axis, quiet, shortened, write
-from .surface import axis_ends, draw_rows, draw_soft_split
 
 _STOPPED = {
     "max_attempts": "all attempts were made",
     "max_splits": "all splits were used",
     "max_depth": "the tree is as deep as it may be",
+}
+# Marker, face, edge and size of the mark of each phase.
+_MARKS: dict[str, tuple[str, str, str, float]] = {
+    "kept": ("o", BLUE, BLUE, 6.5),
+    "rejected": ("o", "white", GREY, 4.5),
+    "simplified": ("D", ORANGE, INK, 5.5),
+    "start": ("s", INK, INK, 4.5),
 }
 
 
@@ -27,8 +34,8 @@ _STOPPED = {
 class GrowthDisplay(Display):
     """Log evidence, attempt by attempt, and why growth stopped.
 
-    Of many rows the tree is grown on samples first. Log evidence of different rows cannot be compared, so that each
-    part is then drawn as what it gained since its start.
+    On many rows the tree grows on samples first. Log evidence of different rows cannot be compared, so that each part
+    then shows its gain since its start.
 
     Parameters
     ----------
@@ -37,14 +44,14 @@ class GrowthDisplay(Display):
     phases : tuple of str
         "start", "kept", "rejected", "polished" or "simplified" for each.
     log_evidence : ndarray of shape (n,)
-        Of the tree that growth went on with.
+        Log evidence of the tree that growth continued with.
     n_splits : ndarray of shape (n,)
     stopping_reason : str
 
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the drawing.
     lines_ : list of matplotlib Line2D
         One for each part.
 
@@ -74,6 +81,10 @@ class GrowthDisplay(Display):
         ----------
         estimator : fitted estimator
         ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        GrowthDisplay
         """
         ledger = evidence_ledger(estimator)
         # A tree that is kept and then tuned is one step.
@@ -100,42 +111,17 @@ class GrowthDisplay(Display):
         """
         ax = self._open(ax, (6.4, 4.4))
         quiet(ax)
-        phases = np.array(self.phases)
-        starts = np.flatnonzero(phases == "start")
-        parts = np.split(np.arange(len(phases)), starts[1:])
-        # On all rows a growth by samples begins and goes on with the first sample: nothing to show.
-        parts = [part for place, part in enumerate(parts) if len(part) > 1 or place == len(parts) - 1]
+        parts = self._parts()
         heights = self.log_evidence.copy()
         if len(parts) > 1:
             for part in parts:
                 heights[part] -= self.log_evidence[part[0]]
-        # A larger sample begins with the number of the attempt before it.
+        # The start on a larger sample has the number of the attempt before it, and would be drawn on top of it.
         places = self.attempts.copy()
-        for place, part in enumerate(parts):
-            places[part] += place
-        shown = np.concatenate(parts)
-        self.lines_ = []
         for number, part in enumerate(parts):
-            line = ax.plot(places[part], heights[part], color=BLUE, drawstyle="steps-post", linewidth=1.2, alpha=0.6)
-            self.lines_ += line
-            if number:
-                ax.axvline(places[part[0]] - 0.5, color=FAINT, linewidth=0.8)
-                where = ax.get_xaxis_transform()
-                write(ax, places[part[0]] - 0.2, 0.02, "more rows", 8, color=GREY, va="bottom", transform=where)
-        marks = {
-            "kept": ("o", BLUE, BLUE, 6.5),
-            "rejected": ("o", "white", GREY, 4.5),
-            "simplified": ("D", ORANGE, INK, 5.5),
-            "start": ("s", INK, INK, 4.5),
-        }
-        for phase, (marker, face, edge, size) in marks.items():
-            own = shown[phases[shown] == phase]
-            if len(own):
-                style = {"markerfacecolor": face, "markeredgecolor": edge, "markersize": size, "zorder": 3}
-                ax.plot(places[own], heights[own], marker, label=phase, clip_on=False, **style)
-        ax.margins(x=0.03, y=0.12)
-        if len(shown) < 3:
-            ax.set_xlim(places[-1] - 1, places[-1] + 1)
+            places[part] += number
+        self._draw_parts(ax, parts, places, heights)
+        self._draw_marks(ax, np.concatenate(parts), places, heights)
         self._draw_sizes(ax, places, heights)
         ax.xaxis.get_major_locator().set_params(integer=True)
         name_axis(ax.xaxis, "attempt" if len(parts) == 1 else "attempt, in order")
@@ -146,7 +132,36 @@ class GrowthDisplay(Display):
         ax.set_title(f"{reached}\nstopped: {self._why()}", loc="left", fontsize=10, color=INK)
         return self
 
+    def _parts(self) -> list[Integers]:
+        """Places of the steps on each sample of the rows."""
+        starts = np.flatnonzero(np.array(self.phases) == "start")
+        parts = np.split(np.arange(len(self.phases)), starts[1:])
+        # Growth by samples starts on all rows and turns to the first sample at once: a part of one step.
+        return [part for number, part in enumerate(parts) if len(part) > 1 or number == len(parts) - 1]
+
+    def _draw_parts(self, ax: Any, parts: Sequence[Integers], places: Integers, heights: Floats) -> None:
+        self.lines_ = []
+        for number, part in enumerate(parts):
+            line = ax.plot(places[part], heights[part], color=BLUE, drawstyle="steps-post", linewidth=1.2, alpha=0.6)
+            self.lines_ += line
+            if number:
+                ax.axvline(places[part[0]] - 0.5, color=FAINT, linewidth=0.8)
+                where = ax.get_xaxis_transform()
+                write(ax, places[part[0]] - 0.2, 0.02, "more rows", 8, color=GREY, va="bottom", transform=where)
+
+    def _draw_marks(self, ax: Any, shown: Integers, places: Integers, heights: Floats) -> None:
+        phases = np.array(self.phases)
+        for phase, (marker, face, edge, size) in _MARKS.items():
+            steps = shown[phases[shown] == phase]
+            if len(steps):
+                style = {"markerfacecolor": face, "markeredgecolor": edge, "markersize": size, "zorder": 3}
+                ax.plot(places[steps], heights[steps], marker, label=phase, clip_on=False, **style)
+        ax.margins(x=0.03, y=0.12)
+        if len(shown) < 3:
+            ax.set_xlim(places[-1] - 1, places[-1] + 1)
+
     def _why(self) -> str:
+        """Say why growth stopped."""
         if self.stopping_reason in _STOPPED:
             return _STOPPED[self.stopping_reason]
         idle = 0
@@ -157,7 +172,7 @@ class GrowthDisplay(Display):
         return f"the last {counted(idle, 'attempt')} gained nothing" if idle else "nothing was left to gain"
 
     def _draw_sizes(self, ax: Any, places: Integers, heights: Floats) -> None:
-        """The number of splits above each tree that is another than before, where there is room."""
+        """Write the number of splits above each tree with more or fewer than the one before, where there is room."""
         low, high = ax.get_xlim()
         per_unit = ax.bbox.width * 72 / ax.figure.dpi / (high - low)
         last = -np.inf
@@ -169,7 +184,7 @@ class GrowthDisplay(Display):
 
 
 class Frame(NamedTuple):
-    """A tree on its way, in the units of the schema, and when it was that."""
+    """A tree that is still growing, in the units of the schema, after an attempt."""
 
     attempt: int
     phase: str
@@ -181,8 +196,8 @@ class Frame(NamedTuple):
 class GrowthStripDisplay(Display):
     """How the tree grew, as a strip of pictures.
 
-    Of two features that are numbers each picture shows the soft splits in their plane, otherwise the shape of the tree;
-    splits that are new since the picture before are blue.
+    With two features that are numbers each picture shows the soft splits in their plane, otherwise the shape of the
+    tree; splits that are new since the picture before are blue.
 
     Parameters
     ----------
@@ -201,7 +216,7 @@ class GrowthStripDisplay(Display):
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the drawing.
     axes_ : list of matplotlib Axes
         One for each frame.
 
@@ -238,12 +253,16 @@ class GrowthStripDisplay(Display):
         n_frames : int, default=5
             Most frames to show: trees that were kept, from the first to the last.
         ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        GrowthStripDisplay
         """
         model = fitted_model(estimator)
         check_whole_number("n_frames", n_frames, 1)
         cells, y = checked_cells(estimator, X, y)
         events = [event for event in estimator.history_ if event.phase in ("kept", "simplified")]
-        # The end is shown as it was polished, not as it was before.
+        # The last attempt is shown as it was polished, or simplified.
         final = estimator.history_[-1]
         events = [event for event in events if event.attempt != events[-1].attempt] + [final]
         chosen = np.unique(np.linspace(len(events) - 1, 0, int(n_frames)).round().astype(int))
@@ -254,14 +273,12 @@ class GrowthStripDisplay(Display):
         if model.schema.numbers != (0, 1) or model.schema.n_features != 2:
             return cls(frames).plot(ax=ax)
         section = Section.of_numbers(estimator, (0, 1), cells, None, GRID // 2)
-        # For where rows go, a tree on its way needs no leaves.
-        models = [replace(model, tree=frame.tree) for frame in frames]
         return cls(
             frames,
             model.schema.names,
             section.grid,
-            tuple(map(section.planes, models)),
-            tuple(map(section.reach, models)),
+            tuple(section.planes(model.schema, frame.tree) for frame in frames),
+            tuple(section.reach(model.schema, frame.tree) for frame in frames),
             model.targets if model.has_classes else (),
             None if y is None else cells,
             class_codes(estimator, y),
@@ -273,7 +290,7 @@ class GrowthStripDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            It is taken apart into one for each frame.
+            Each frame has a part of them.
 
         Returns
         -------
@@ -288,22 +305,18 @@ class GrowthStripDisplay(Display):
         self.axes_ = []
         before: set[int] = set()
         for place, frame in enumerate(self.frames):
-            own = ax.inset_axes((place * step, 0, width, 0.84))
+            part = ax.inset_axes((place * step, 0, width, 0.84))
             ids = frame.tree.ids.tolist()
             if self.names:
-                self._draw_plane(own, place)
+                self._draw_plane(part, place)
             else:
-                _draw_shape(own, frame.tree, [id_ not in before for id_ in ids])
+                _draw_shape(part, frame.tree, [split_id not in before for split_id in ids])
             before = set(ids)
-            told = f"attempt {frame.attempt}, {frame.log_evidence:.1f}".replace("-", "−")
             points = width * ax.bbox.width * 72 / ax.figure.dpi
-            own.set_title(
-                f"{counted(frame.tree.n_splits, 'split')}\n{shortened(told, points, 8.5)}",
-                loc="left",
-                fontsize=8.5,
-                color=INK,
-            )
-            self.axes_.append(own)
+            attempt = shortened(f"attempt {frame.attempt}, {frame.log_evidence:.1f}".replace("-", "−"), points, 8.5)
+            title = f"{counted(frame.tree.n_splits, 'split')}\n{attempt}"
+            part.set_title(title, loc="left", fontsize=8.5, color=INK)
+            self.axes_.append(part)
         return self
 
     def _draw_plane(self, ax: Any, place: int) -> None:
@@ -322,16 +335,16 @@ class GrowthStripDisplay(Display):
 
 
 def _draw_shape(ax: Any, tree: Tree, is_new: Sequence[bool]) -> None:
-    """The shape of a tree from top to bottom, leaves side by side."""
+    """Draw the shape of a tree from top to bottom, leaves side by side."""
     ax.set_axis_off()
     sides, levels, leaf_levels = tree.shape.sides, tree.shape.levels, tree.shape.leaf_levels
-    # A split stands over the border between what is left and right below it.
-    x = [float(np.flatnonzero(own == 1).max()) + 0.5 for own in sides]
+    # A split stands over the border between the leaves left and right below it.
+    x = [float(np.flatnonzero(leaf_sides == 1).max()) + 0.5 for leaf_sides in sides]
     for split, pair in enumerate(tree.children.tolist()):
         for child in pair:
             end = (x[child], levels[child]) if child >= 0 else (float(~child), leaf_levels[~child])
-            middle = (x[split], end[0], end[0]), (levels[split], levels[split] + 0.5, end[1])
-            ax.plot(*middle, color=EDGE, linewidth=1.4, zorder=1)
+            path = (x[split], end[0], end[0]), (levels[split], levels[split] + 0.5, end[1])
+            ax.plot(*path, color=EDGE, linewidth=1.4, zorder=1)
     size = float(np.clip(120 / (tree.n_leaves + 2), 3, 9))
     ax.plot(range(tree.n_leaves), leaf_levels, "s", color="white", mec=GREY, ms=0.8 * size, mew=0.8, zorder=2)
     for split, new in enumerate(is_new):

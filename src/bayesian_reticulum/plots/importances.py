@@ -1,4 +1,4 @@
-"""Features by what the tree gains from them."""
+"""Features by their share in the evidence that the tree gains."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..arrays import Floats
-from ..explain import check_whole_number
-from ..model import fitted_model, printable
+from ..model import check_whole_number, fitted_model, printable
 from .style import BLUE, FAINT, GREY, INK, Display, counted, shortened, write
 
 
@@ -23,14 +22,14 @@ class ImportancesDisplay(Display):
         Features, those that matter most first.
     shares : ndarray of shape (len(names),)
     n_others : int
-        How many features are not shown.
+        Number of features that are not shown.
     others : float
-        Their share.
+        Their share, added up.
 
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the drawing.
     bars_ : matplotlib BarContainer
 
     Examples
@@ -58,15 +57,19 @@ class ImportancesDisplay(Display):
         ----------
         estimator : fitted estimator
         max_features : int, default=12
-            How many features to show; the others are added up.
+            Most features to show; the others are added up.
         ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        ImportancesDisplay
         """
         model = fitted_model(estimator)
         check_whole_number("max_features", max_features, 1)
         shares = model.feature_importances
         ranked = np.argsort(-shares, kind="stable")
         shown, rest = ranked[:max_features], ranked[max_features:]
-        names = tuple(model.schema.names[own] for own in shown)
+        names = tuple(model.schema.names[feature] for feature in shown)
         return cls(names, shares[shown], len(rest), float(shares[rest].sum())).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:

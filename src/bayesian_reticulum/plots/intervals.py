@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Floats
 from ..model import fitted_model, printable
 from .section import CURVE, Section, checked_cells, held_row, limits, place_of
-from .style import BLUE, INK, Display, name_axis, quiet, shortened, tell_held, write
+from .style import BLUE, INK, Display, name_axis, quiet, shortened, write, write_held
 
 
 @dataclass(eq=False, repr=False)
@@ -20,7 +20,7 @@ class IntervalsDisplay(Display):
     Parameters
     ----------
     name, target : str
-        The feature, and what is predicted.
+        Names of the feature and of the predicted number.
     grid : ndarray of shape (G,)
         Places along the feature; codes if it is a category.
     levels : tuple of str
@@ -29,14 +29,14 @@ class IntervalsDisplay(Display):
     intervals : dict of float to (ndarray, ndarray)
         Lower and upper ends, by the probability of the interval.
     held : str
-        What the other features are held at; empty if there are none.
+        Where the other features are held, in words; empty if there are none.
     rows, values : ndarray of shape (n,), optional
-        The feature and the target of rows that are drawn too.
+        The feature and the target of the rows to draw.
 
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the drawing.
 
     Examples
     --------
@@ -72,14 +72,18 @@ class IntervalsDisplay(Display):
         estimator : fitted regressor
         X : array-like or data frame of shape (n_samples, n_features), optional
             Rows: they are drawn if `y` is given, the axis ends where they do, and the other features are held at their
-            median or most frequent level. Without them it is the centre of the training rows.
+            median or most frequent level. Without rows they are held at the centre of the training rows.
         y : array-like of shape (n_samples,), optional
             Their targets.
         feature : str or int, optional
             By name or place; by default the one that matters most.
         row : array-like of shape (n_features,) or a table of one row, optional
-            What the other features are held at.
+            Values at which the other features are held.
         ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        IntervalsDisplay
         """
         model = fitted_model(estimator)
         if model.has_classes:
@@ -124,7 +128,7 @@ class IntervalsDisplay(Display):
         if self.rows is not None and self.values is not None:
             places = self.rows
             if self.levels:
-                # Side by side, evenly: multiples of the golden ratio fill an interval without a pattern.
+                # Spread evenly beside each other: multiples of the golden ratio fill an interval without a pattern.
                 places = places + 0.36 * (np.arange(len(places)) * 0.618034 % 1 - 0.5)
             ax.plot(places, self.values, ".", color=INK, markersize=3.5, alpha=0.45, zorder=1)
         if self.levels:
@@ -137,19 +141,19 @@ class IntervalsDisplay(Display):
             self._draw_names(ax)
         name_axis(ax.xaxis, self.name)
         name_axis(ax.yaxis, self.target)
-        tell_held(ax, self.held)
+        write_held(ax, self.held)
         return self
 
     def _draw_names(self, ax: Any) -> None:
-        """What the bands are, beside their right ends, where they are far enough apart to be told."""
+        """Name the curve and the bands beside their right ends, one above the other."""
         ends = [(self.mean[-1], "mean")] + [(high[-1], f"{level:.0%}") for level, (_, high) in self.intervals.items()]
         low, high = ax.get_ylim()
         height = ax.bbox.height * 72 / ax.figure.dpi
-        at = -np.inf
+        y = -np.inf
         for value, name in sorted(ends):
-            at = max((value - low) / (high - low) * height, at + 11)
+            y = max((value - low) / (high - low) * height, y + 11)
             where = ax.get_yaxis_transform()
-            write(ax, 1.012, low + at / height * (high - low), name, 8.5, color=BLUE, transform=where)
+            write(ax, 1.012, low + y / height * (high - low), name, 8.5, color=BLUE, transform=where)
         ax.set_ylim(low, high)
 
     def _draw_levels(self, ax: Any) -> None:

@@ -1,4 +1,4 @@
-"""A line or a plane through the space of rows, along which predictions are drawn."""
+"""A line or a plane through the space of rows, along which displays draw predictions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Any, Self
 import numpy as np
 
 from ..arrays import Floats
-from ..model import Reticulum
+from ..data import Schema
+from ..model import Reticulum, compute_membership, compute_routes
+from ..tree import Tree
 
 # Grid points along each axis of a plane, and along a line.
 GRID, CURVE = 240, 400
-# Cells that are predicted at once.
+# Cells of the rows that are predicted at once: 16 MB.
 _BLOCK_CELLS = 1 << 21
-# Standard deviations from the centre that are shown, if the features go so far.
+# Without rows, an axis ends this many standard deviations from the centre, or at the limits of the schema.
 _SHOWN = 3.0
 
 
@@ -27,13 +29,13 @@ class Section:
     Attributes
     ----------
     features : tuple of int
-        Those on the axes.
+        Features on the axes.
     grid : tuple of ndarray of shape (G,)
         Places along each.
     base : ndarray of shape (d,)
-        A row that has all other features.
+        A row with the values of all other features.
     held : str
-        What these are held at; empty if there are none.
+        Where these are held, in words; empty if there are none.
     """
 
     features: tuple[int, ...]
@@ -45,19 +47,30 @@ class Section:
     def of_numbers(
         cls, estimator: Any, features: tuple[int, ...], cells: Floats | None, row: Any, resolution: int
     ) -> Self:
-        """Over features that are numbers, at the middles of so many parts of what is shown of each."""
+        """Make a section over features that are numbers, with as many equal grid cells along each as `resolution` says.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        features : tuple of int
+        cells : ndarray of shape (n, d) or None
+            Rows as numbers: axes end where they do, and the other features are held at their medians.
+        row : array-like, table of one row or None
+            Values at which the other features are held.
+        resolution : int
+        """
         middles = (np.arange(resolution) + 0.5) / resolution
-        ends = [limits(estimator.model_, own, cells) for own in features]
+        ends = [limits(estimator.model_, feature, cells) for feature in features]
         grid = tuple(low + (high - low) * middles for low, high in ends)
         return cls(features, grid, *held_row(estimator, features, cells, row))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The second feature comes first, as in images."""
-        return tuple(len(own) for own in reversed(self.grid))
+        """Shape of the grid; the second feature comes first, as in images."""
+        return tuple(len(places) for places in reversed(self.grid))
 
     def blocks(self) -> Iterator[Floats]:
-        """Rows (n, d), some at a time."""
+        """Rows (n, d) of the grid as numbers, block by block."""
         points = np.stack(np.meshgrid(*self.grid), axis=-1).reshape(-1, len(self.features))
         size = max(1, _BLOCK_CELLS // len(self.base))
         for start in range(0, len(points), size):
@@ -73,23 +86,27 @@ class Section:
         parts = [model.predict_mean(rows).reshape(len(rows), -1) for rows in self.blocks()]
         return np.concatenate(parts).reshape(*self.shape, -1)
 
-    def reach(self, model: Reticulum) -> Floats:
-        """Probability to come to each split, shape (m, *shape)."""
-        is_below = (model.tree.shape.sides != 0).astype(np.float64)
-        parts = [is_below @ model.membership(rows).T for rows in self.blocks()]
-        # Sums may end a rounding above one, which is no opacity.
+    def reach(self, schema: Schema, tree: Tree) -> Floats:
+        """Probability to come to each split of a tree, shape (m, *shape)."""
+        is_below = (tree.shape.sides != 0).astype(np.float64)
+        parts = [is_below @ compute_membership(schema, tree, rows).T for rows in self.blocks()]
+        # Rounding can lift a sum above one, which Matplotlib refuses as an opacity.
         return np.asarray(np.minimum(np.concatenate(parts, axis=1), 1.0)).reshape(-1, *self.shape)
 
-    def planes(self, model: Reticulum) -> Floats:
-        """Offset and slopes of the activation of each split, (m, 1 + features): it is straight within limits."""
-        low, high = np.array([(own[0], own[-1]) for own in self.grid]).T
-        activation = model.routes(self._rows(np.vstack([low, low + np.diag(high - low)]))).activation[0]
+    def planes(self, schema: Schema, tree: Tree) -> Floats:
+        """Offset and slopes of the activation of each split of a tree, shape (m, 1 + features).
+
+        Within the limits of the schema an activation is linear in the features.
+        """
+        low, high = np.array([(places[0], places[-1]) for places in self.grid]).T
+        corners = self._rows(np.vstack([low, low + np.diag(high - low)]))
+        activation = compute_routes(schema, tree, corners).activation[0]
         slopes = (activation[:, 1:] - activation[:, :1]) / (high - low)
         return np.column_stack([activation[:, 0] - slopes @ low, slopes])
 
 
 def place_of(model: Reticulum, feature: Any) -> int:
-    """The place of a feature that is given by name or place."""
+    """Return the place of a feature that is given by name or place, or raise ValueError."""
     names = model.schema.names
     if isinstance(feature, str) and feature in names:
         return names.index(feature)
@@ -101,7 +118,7 @@ def place_of(model: Reticulum, feature: Any) -> int:
 
 def _check_is_number(model: Reticulum, feature: int) -> None:
     if feature not in model.schema.numbers:
-        known = ", ".join(repr(model.schema.names[own]) for own in model.schema.numbers) or "none"
+        known = ", ".join(repr(model.schema.names[number]) for number in model.schema.numbers) or "none"
         raise ValueError(
             f"feature {model.schema.names[feature]!r} is a category, which has no place on an axis. "
             f"Choose from the numbers ({known}), and set a category by row=."
@@ -109,37 +126,40 @@ def _check_is_number(model: Reticulum, feature: int) -> None:
 
 
 def chosen_features(model: Reticulum, features: Any, n: int) -> tuple[int, ...]:
-    """The features to draw: those asked for, or the n numbers that matter most, in the order of the table."""
+    """Return the features to draw: those asked for, or the n numbers that matter most, in the order of the table."""
     if features is not None:
         asked = [features] if isinstance(features, str | Integral) else list(features)
-        chosen = tuple(place_of(model, own) for own in asked)
+        chosen = tuple(place_of(model, feature) for feature in asked)
         if not 1 <= len(set(chosen)) == len(chosen) <= n:
             raise ValueError(f"features must name one or two different features; got {features!r}.")
     else:
-        ranked = sorted(model.schema.numbers, key=lambda own: -model.feature_importances[own])
+        ranked = sorted(model.schema.numbers, key=lambda number: -model.feature_importances[number])
         chosen = tuple(sorted(ranked[:n]))
         if not chosen:
             raise ValueError("all features are categories, which have no place on an axis. Draw TreeDisplay instead.")
-    for own in chosen:
-        _check_is_number(model, own)
+    for feature in chosen:
+        _check_is_number(model, feature)
     return chosen
 
 
 def held_row(estimator: Any, features: tuple[int, ...], cells: Floats | None, row: Any) -> tuple[Floats, str]:
-    """A row (d,) for all but some features, and what they are held at; it is empty if there are no others."""
+    """Return a row (d,) with the values of all features but those on the axes, and in words where they are held.
+
+    There are no words if all features are on the axes.
+    """
     schema = estimator.model_.schema
-    told = "as in the given row" if row is not None else "at their centre" if cells is None else "at their median"
+    held = "as in the given row" if row is not None else "at their centre" if cells is None else "at their median"
     if len(features) == schema.n_features:
-        told = ""
+        held = ""
     if row is not None:
         if hasattr(row, "to_frame"):
             row = row.to_frame().T.infer_objects()
         elif np.ndim(row) == 1 and not hasattr(row, "columns"):
             row = [list(row)]
-        own = np.asarray(estimator._checked_rows(row), dtype=np.float64)
-        if len(own) != 1:
-            raise ValueError(f"row must be a single row, such as X[:1]; got {len(own)} rows.")
-        return own[0], told
+        cells_held = np.asarray(estimator.model_.encode(row), dtype=np.float64)
+        if len(cells_held) != 1:
+            raise ValueError(f"row must be a single row, such as X[:1]; got {len(cells_held)} rows.")
+        return cells_held[0], held
     base = np.full(schema.n_features, np.nan)
     for place, category in enumerate(schema.categories):
         known = None if cells is None else cells[~np.isnan(cells[:, place]), place]
@@ -148,13 +168,13 @@ def held_row(estimator: Any, features: tuple[int, ...], cells: Floats | None, ro
         elif category is None:
             base[place] = schema.center[schema.column_of_number(place)]
         elif category.n_codes:
-            # Levels come in the order of their frequency.
+            # The most frequent level has code 0.
             base[place] = 0.0
-    return base, told
+    return base, held
 
 
 def limits(model: Reticulum, feature: int, cells: Floats | None) -> tuple[float, float]:
-    """What is shown of a number: where its splits are straight, and rows are."""
+    """Ends of the axis of a number: within the limits of the schema, where splits are straight, and of the rows."""
     schema = model.schema
     column = schema.column_of_number(feature)
     center, reach = float(schema.center[column]), _SHOWN * float(abs(schema.scale[column]))
@@ -167,12 +187,12 @@ def limits(model: Reticulum, feature: int, cells: Floats | None) -> tuple[float,
 
 
 def checked_cells(estimator: Any, X: Any, y: Any) -> tuple[Floats | None, Any]:
-    """Rows as numbers, and their targets; either may be left out."""
+    """Return rows as numbers, and their targets; both, or the targets alone, may be left out."""
     if X is None:
         if y is not None:
             raise ValueError("y was given without X; give both, or neither.")
         return None, None
-    cells = np.asarray(estimator._checked_rows(X), dtype=np.float64)
+    cells = np.asarray(estimator.model_.encode(X), dtype=np.float64)
     if y is None:
         return cells, None
     y = np.asarray(y)
@@ -182,7 +202,7 @@ def checked_cells(estimator: Any, X: Any, y: Any) -> tuple[Floats | None, Any]:
 
 
 def class_codes(estimator: Any, y: Any) -> Any:
-    """Class codes of labels, -1 for those that were not there in fit; numbers as they are."""
+    """Return the class codes of labels, -1 for labels that fit did not see; numbers stay as they are."""
     if y is None or not hasattr(estimator, "classes_"):
         return None if y is None else y.astype(np.float64)
     places = {value: place for place, value in enumerate(estimator.classes_.tolist())}

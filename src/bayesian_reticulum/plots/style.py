@@ -10,17 +10,18 @@ import numpy as np
 
 from ..model import printable
 
-# In the manner of Okabe and Ito. The first two are the ends of the scale for two classes; those that follow each other
-# are dark and light in turn, and the first five are all of different lightness.
+# In the manner of Okabe and Ito. The first two are the ends of the scale for two classes; neighbours are dark and light
+# in turn, and the first five all differ in lightness.
 FEW = ("#10427f", "#f2a63b", "#008f68", "#a9dcf2", "#c46fa6", "#c84f00", "#f0e442", "#5a5a5a")
 BLUE, ORANGE, GREEN = FEW[:3]
 INK, GREY, FAINT, EDGE = "#222222", "#6b6b6b", "#d9d9d9", "#c8ced6"
 MARKERS = "o^sDvPX*"
-# By how much text may become wider than it should be.
+# Text on a coarse screen is up to this much wider than its outline, because letters are moved to whole pixels.
 _COARSEST = 1.1
 
 
 def pyplot() -> Any:
+    """Import pyplot, which is an optional dependency, when something is drawn."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -33,16 +34,16 @@ def pyplot() -> Any:
 
 @dataclass(eq=False, repr=False)
 class Display:
-    """What all displays have: the axes they were drawn on."""
+    """Base of all displays: the axes and the figure of their drawing."""
 
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
 
     def _open(self, ax: Any, size: tuple[float, float], **options: Any) -> Any:
-        """The axes to draw on: those given, or those of a new figure of a size in inches."""
+        """Return the given axes, or those of a new figure of a size in inches, and keep them."""
         plt = pyplot()
         if ax is None:
-            # White under dark styles, too: that is what the colours are made for.
+            # White under dark styles, too: the colours are made for it.
             with plt.rc_context({"grid.color": "#ebebeb", "grid.linewidth": 0.6}):
                 figure = plt.figure(figsize=size, layout="constrained", facecolor="white")
                 figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
@@ -52,17 +53,16 @@ class Display:
 
 
 def text_width(text: str, size: float) -> float:
-    """Width of a line of text in points, which it does not exceed at any resolution."""
+    """Width of a line of text in points that it does not exceed at any resolution."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     width = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0]
-    # Letters are moved to whole pixels, which are large on a coarse screen.
     return _COARSEST * float(width)
 
 
 def shortened(text: str, width: float, size: float) -> str:
-    """A text that is no wider than so many points: what is too much is left out from its middle."""
+    """Shorten a text to a width in points by leaving out its middle."""
     if not text or text_width(text, size) <= width:
         return text
     shortest, longest = 1, len(text) - 1
@@ -81,7 +81,7 @@ def _with_ellipsis(text: str, kept: int) -> str:
 
 
 def shared_widths(wanted: Sequence[float], width: float) -> list[float]:
-    """Widths that add up to no more than there is: those that want less leave the rest to the others."""
+    """Share out a width: who wants less than an equal share leaves the rest to the others."""
     out = [0.0] * len(wanted)
     order = sorted(range(len(wanted)), key=lambda place: wanted[place])
     for done, place in enumerate(order):
@@ -91,7 +91,7 @@ def shared_widths(wanted: Sequence[float], width: float) -> list[float]:
 
 
 def write(ax: Any, x: float, y: float, text: str, size: float, **style: Any) -> Any:
-    """Text as it is: a dollar sign in a name begins no formula."""
+    """Write a text as it is: a dollar sign in a name begins no formula."""
     return ax.text(x, y, text, fontsize=size, parse_math=False, **({"color": INK, "va": "center"} | style))
 
 
@@ -108,18 +108,19 @@ def halo() -> list[Any]:
 
 
 def counted(n: int, noun: str) -> str:
+    """Write a number of things."""
     return f"{n} {noun}{'s' * (n != 1)}"
 
 
 def short_number(value: float) -> str:
-    """Three digits at least, and no power of ten where there is no need for it."""
+    """Write a number with three significant digits, or all before the point; powers of ten for extreme ones."""
     size = abs(value)
     text = f"{value:.{max(0, 2 - int(np.floor(np.log10(size))))}f}" if 1e-4 <= size < 1e7 else f"{value:.3g}"
     return text.replace("-", "−")
 
 
 def class_colours(n: int) -> list[str]:
-    """A few are easy to tell apart, many run from dark to light."""
+    """Colours of n classes: up to eight are easy to tell apart, more run from dark to light."""
     if n <= len(FEW):
         return list(FEW[:n])
     from matplotlib import colormaps
@@ -129,7 +130,7 @@ def class_colours(n: int) -> list[str]:
 
 
 def colour_scale(has_classes: bool, strength: float = 1.0) -> Any:
-    """Colours for a probability, or for a number; mixed with white, lines and marks on them are easier to see."""
+    """Make a scale of colours for a probability or a number; less strength makes marks on it easier to see."""
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 
@@ -137,14 +138,14 @@ def colour_scale(has_classes: bool, strength: float = 1.0) -> Any:
     return ListedColormap(1 - strength * (1 - colours(np.linspace(0, 1, 256))[:, :3]))
 
 
-def tell_held(ax: Any, held: str) -> None:
-    """What features that are not drawn are held at; nothing if there are none."""
+def write_held(ax: Any, held: str) -> None:
+    """Write where the features that are not on the axes are held, if there are any."""
     if held:
         ax.set_title(f"other features {held}", loc="left", fontsize=9, color=GREY)
 
 
 def quiet(ax: Any) -> None:
-    """Axes that do not draw attention to themselves."""
+    """Style axes so that they do not draw attention to themselves."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(FAINT)
     ax.tick_params(length=0, labelcolor=GREY, labelsize=9)
@@ -153,5 +154,5 @@ def quiet(ax: Any) -> None:
 
 
 def name_axis(axis: Any, name: str, size: float = 10.0, width: float = 250.0) -> None:
-    """A label no longer than a picture of usual size has room for."""
+    """Label an axis, no longer than a picture of usual size has room for."""
     axis.set_label_text(shortened(printable(name), width, size), fontsize=size, parse_math=False, color=INK)

@@ -9,10 +9,17 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 
-from ..arrays import Floats
-from ..explain import Contribution, check_whole_number, contributions, node_cards
-from ..families import NormalLinear
-from ..model import TRANSITION, Reticulum, class_name, fitted_model, printable
+from ..explain import Contribution, NodeCard, node_cards
+from ..families import class_probabilities, leaf_coefficients, leaf_middle
+from ..model import (
+    TRANSITION,
+    Reticulum,
+    check_whole_number,
+    class_name,
+    fitted_model,
+    linear_terms,
+    printable,
+)
 from .style import (
     BLUE,
     EDGE,
@@ -32,7 +39,7 @@ from .style import (
     write,
 )
 
-# Columns named at a split, and the width that a shortened name needs at least, in points.
+# Most columns that a split names, and the least width of a shortened name, in points.
 _NAMED, _SHORTEST = 3, 92.0
 
 
@@ -43,15 +50,15 @@ class SplitShown:
     Attributes
     ----------
     split : int
-        Its place in the tree, as in print.
+        Its place in the tree, as in the printed tree.
     level : int
         Number of splits above it.
     children : tuple of int
-        Places in `TreeDisplay.nodes` of what is left and right below it.
+        Places in `TreeDisplay.nodes` of the nodes left and right below it.
     share : float
         Share of all rows that come to it.
     contributions : tuple of Contribution
-        All columns, those that count most first.
+        Columns with a slope, largest share first.
     width : float
         Standard deviations over which its gate goes from 10% to 90%.
     grey_share : float
@@ -83,9 +90,10 @@ class LeafShown:
     mean : tuple of float
         Probability of each class, or the mean of the target.
     quantiles : tuple of float
-        Of a number: the 5%, 25%, 75% and 95% quantiles of its predictive distribution at the centre of the leaf's rows.
+        Of a number: the 5%, 25%, 75% and 95% quantiles of its predictive distribution at the centre of the leaf's rows;
+        empty for classes.
     contributions : tuple of Contribution
-        What a linear leaf is linear in, most first.
+        Columns with a slope in a linear leaf, largest share first.
     """
 
     name: str
@@ -99,7 +107,7 @@ class LeafShown:
 
 @dataclass(eq=False, repr=False)
 class TreeDisplay(Display):
-    """The tree as a diagram: splits with what they look at, how soft they are and what they are worth, and leaves.
+    """The tree as a diagram: splits with their features, softness and log Bayes factor, and leaves.
 
     A row starts on the left and goes up where the printed tree goes left. Lines are as wide as the share of rows that
     take them. Beside a split are its largest contributions, each with an arrow to where larger values lead, and a strip
@@ -117,7 +125,7 @@ class TreeDisplay(Display):
     Attributes
     ----------
     ax_, figure_
-        What was drawn on.
+        Axes and figure of the drawing.
     texts_ : list of matplotlib Text
 
     Examples
@@ -143,46 +151,21 @@ class TreeDisplay(Display):
         ----------
         estimator : fitted estimator
         max_depth : int or None, default=None
-            Splits further down than this are drawn as one leaf; None draws all.
+            A split at this depth is drawn as one leaf with all below it; None draws all.
         ax : matplotlib Axes, optional
-            Where to draw; without it, a figure is made that is large enough.
+            Where to draw; without it, on a new figure that is large enough.
+
+        Returns
+        -------
+        TreeDisplay
         """
         model = fitted_model(estimator)
         if max_depth is not None:
             check_whole_number("max_depth", max_depth, 0)
-        cards = node_cards(estimator)
-        counts = model.family.counts(model.statistics)
-        total = max(float(counts.sum()), np.finfo(float).tiny)
-        nodes: list[SplitShown | LeafShown | None] = []
-
-        def add(node: int, level: int) -> int:
-            below = np.arange(model.tree.n_leaves) == ~node if node < 0 else model.tree.shape.sides[node] != 0
-            count = float(counts[below].sum())
-            if node < 0 or level == max_depth:
-                nodes.append(_leaf_shown(model, node, below, level, count, count / total))
-                return len(nodes) - 1
-            left = add(int(model.tree.children[node, 0]), level + 1)
-            place = len(nodes)
-            nodes.append(None)
-            right = add(int(model.tree.children[node, 1]), level + 1)
-            card = cards[node]
-            nodes[place] = SplitShown(
-                node,
-                level,
-                (left, right),
-                count / total,
-                tuple(own for own in card.contributions if own.share > 0),
-                card.standardised_width,
-                card.grey_share,
-                card.log_bayes_factor,
-            )
-            return place
-
-        add(0 if model.tree.n_splits else ~0, 0)
+        nodes = _nodes(model, node_cards(estimator), max_depth)
         title = f"{counted(model.tree.n_splits, 'split')}, log evidence {model.log_evidence:.1f}".replace("-", "−")
-        shown = tuple(node for node in nodes if node is not None)
         rename = class_name if model.has_classes else printable
-        return cls(shown, tuple(map(rename, model.targets)), title).plot(ax=ax)
+        return cls(nodes, tuple(map(rename, model.targets)), title).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the diagram.
@@ -190,7 +173,7 @@ class TreeDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. Text is made as small as it has to be to fit in.
+            Where to draw. On axes that are too small, text becomes as small as it has to be to fit.
 
         Returns
         -------
@@ -207,37 +190,67 @@ class TreeDisplay(Display):
         return self
 
 
-def _leaf_shown(model: Reticulum, node: int, below: Any, level: int, count: float, share: float) -> LeafShown:
-    """A leaf, or the branch below a split as one leaf."""
-    name = str(~node) if node < 0 else counted(int(below.sum()) - 1, "split")
-    statistics = model.statistics[below].sum(axis=0)
+def _nodes(model: Reticulum, cards: Sequence[NodeCard], max_depth: int | None) -> tuple[SplitShown | LeafShown, ...]:
+    """List the nodes of a diagram from top to bottom: a split stands between the nodes left and right below it."""
+    tree = model.tree
+    counts = model.family.counts(model.statistics)
+    total = max(float(counts.sum()), np.finfo(float).tiny)
+    nodes: list[SplitShown | LeafShown | None] = []
+
+    def add(node: int, level: int) -> int:
+        """Add a node with all below it, and return its place."""
+        is_below = np.arange(tree.n_leaves) == ~node if node < 0 else tree.shape.sides[node] != 0
+        count = float(counts[is_below].sum())
+        if node < 0 or level == max_depth:
+            nodes.append(_leaf_shown(model, node, is_below, level, count, count / total))
+            return len(nodes) - 1
+        left = add(int(tree.children[node, 0]), level + 1)
+        place = len(nodes)
+        # The split follows when the place of its right child is known.
+        nodes.append(None)
+        right = add(int(tree.children[node, 1]), level + 1)
+        nodes[place] = _split_shown(cards[node], level, (left, right), count / total)
+        return place
+
+    add(0 if tree.n_splits else ~0, 0)
+    return tuple(node for node in nodes if node is not None)
+
+
+def _split_shown(card: NodeCard, level: int, children: tuple[int, int], share: float) -> SplitShown:
+    return SplitShown(
+        card.split,
+        level,
+        children,
+        share,
+        tuple(contribution for contribution in card.contributions if contribution.share > 0),
+        card.standardised_width,
+        card.grey_share,
+        card.log_bayes_factor,
+    )
+
+
+def _leaf_shown(model: Reticulum, node: int, is_below: Any, level: int, count: float, share: float) -> LeafShown:
+    """Describe a leaf, or the branch below a split as one leaf."""
+    name = str(~node) if node < 0 else counted(int(is_below.sum()) - 1, "split")
+    statistics = model.statistics[is_below].sum(axis=0)
     if model.has_classes:
-        mean = tuple(model.family.predictive_mean(statistics[None], np.ones((1, 1)), np.ones((1, 1)))[0].tolist())
-        return LeafShown(name, level, share, count, mean, (), ())
-    found: list[Floats] = []
-
-    def noted(coefficients: Floats) -> str:
-        found.append(coefficients)
-        return ""
-
-    # What a leaf is linear in is told to whoever writes it down.
-    model.family.describe(statistics, model.targets, noted)
-    slopes = contributions(model, found[0]) if model.family.uses_design and found else ()
-    if isinstance(model.family, NormalLinear):
-        design = model.family.middle(statistics)
-    else:
-        design = np.append(1.0, np.zeros(model.tree.n_features))[:, None]
+        probabilities = tuple(class_probabilities(model.family, statistics).tolist())
+        return LeafShown(name, level, share, count, probabilities, (), ())
+    coefficients = leaf_coefficients(model.family, statistics)
+    terms = () if coefficients is None else linear_terms(model.schema, coefficients)
+    design = leaf_middle(model.family, statistics, model.tree.n_features)
     predictive = model.family.predictive(statistics[None], np.ones((1, 1)), design)
     quantiles = tuple(float(np.ravel(predictive.quantile(q))[0]) for q in (0.05, 0.25, 0.75, 0.95))
     mean = (float(np.ravel(predictive.mean)[0]),)
-    return LeafShown(name, level, share, count, mean, quantiles, tuple(own for own in slopes if own.share > 0))
+    used = tuple(Contribution(term.name, term.slope, term.share) for term in terms if term.share > 0)
+    return LeafShown(name, level, share, count, mean, quantiles, used)
 
 
 class _Sheet:
-    """Where everything of a tree diagram stands, in points.
+    """The layout of a tree diagram, in points.
 
-    Each node has a line of its own, a split between what is above and below it, so that to the right of a split there
-    is nothing but its label: whatever the tree, no line crosses a label and no label another.
+    Each node has a line to itself, a split between the nodes left and right below it, so that to the right of a split
+    there is nothing but its label: whatever the tree, no line crosses a label and no label another.
     """
 
     margin, top, step = 14.0, 30.0, 34.0
@@ -260,14 +273,14 @@ class _Sheet:
         self.width = self._x(self.depth) + 44.0 + self.bar + self.note + self.rows + self.margin
         for node in self.nodes:
             if isinstance(node, SplitShown):
-                wanted = text_width(_named(node.contributions, self.widest_label, 9.5, _NAMED), 9.5) + 2
-                self.width = max(self.width, self._x(node.level) + 28.0 + self.strip + wanted + self.margin)
+                label = text_width(_label(node.contributions, self.widest_label, 9.5, _NAMED), 9.5) + 2
+                self.width = max(self.width, self._x(node.level) + 28.0 + self.strip + label + self.margin)
 
     def draw(self, ax: Any) -> None:
-        own = ax.bbox.width * 72 / ax.figure.dpi, ax.bbox.height * 72 / ax.figure.dpi
+        available = ax.bbox.width * 72 / ax.figure.dpi, ax.bbox.height * 72 / ax.figure.dpi
         # On axes that are too small everything is drawn smaller, on large ones wider and further apart.
-        self.zoom = min(1.0, own[0] / self.width, own[1] / self.height)
-        width, height = own[0] / self.zoom, own[1] / self.zoom
+        self.zoom = min(1.0, available[0] / self.width, available[1] / self.height)
+        width, height = available[0] / self.zoom, available[1] / self.zoom
         stretch = min((height - self.margin) / (self.height - self.margin), 1.6)
         self.y = self.first + (self.y - self.first) * stretch
         self.right = min(width, 1.4 * self.width) - self.margin
@@ -317,7 +330,7 @@ class _Sheet:
         ax.add_patch(Rectangle((x, y), width, height, facecolor=colour, linewidth=0, **style))
 
     def _draw_edge(self, ax: Any, parent: SplitShown, y: float, child: SplitShown | LeafShown, child_y: float) -> None:
-        """From a split straight up or down to the line of its child, and along that to where it stands."""
+        """Draw from a split straight up or down to the line of its child, and along that line to the child."""
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
@@ -343,11 +356,11 @@ class _Sheet:
         ax.add_patch(frame)
         frame.set_zorder(3)
         beside = left + self.strip + 9
-        text = _named(node.contributions, self.right - beside, 9.5, _NAMED)
+        text = _label(node.contributions, self.right - beside, 9.5, _NAMED)
         self._write(ax, beside, upper, text, 9.5)
-        worth = f"log Bayes factor {node.log_bayes_factor:.1f}".replace("-", "−")
-        worth = f"{worth}, {node.grey_share:.0%} of its rows between"
-        self._write(ax, left, lower, shortened(worth, self.right - left, 8), 8, color=GREY)
+        evidence = f"log Bayes factor {node.log_bayes_factor:.1f}".replace("-", "−")
+        detail = f"{evidence}, {node.grey_share:.0%} of its rows between"
+        self._write(ax, left, lower, shortened(detail, self.right - left, 8), 8, color=GREY)
 
     def _draw_leaf(self, ax: Any, node: LeafShown, y: float, scale: tuple[float, float]) -> None:
         x = self.bar_x
@@ -364,7 +377,7 @@ class _Sheet:
             self._draw_interval(ax, node, y, scale)
             text = short_number(node.mean[0])
             if node.contributions:
-                text = f"{text}   {_named(node.contributions, room - text_width(f'{text}   ', 9.5), 9.5, 2, False)}"
+                text = f"{text}   {_label(node.contributions, room - text_width(f'{text}   ', 9.5), 9.5, 2, False)}"
         self._write(ax, beside, y, text, 9.5)
         rows = f"n = {node.count:.0f}" if node.count >= 9.95 else f"n = {node.count:.1f}"
         if not node.name.isdigit():
@@ -377,11 +390,11 @@ class _Sheet:
             self._rectangle(ax, start, y - 6, self.bar * probability, 12, colour, zorder=2)
             start += self.bar * probability
             if start < self.bar_x + self.bar - 0.5 and self.bar * probability > 1:
-                # White between colours, which may be equally dark.
+                # White between colours, which can be equally dark.
                 ax.plot([start] * 2, [y - 6, y + 6], color="white", linewidth=0.8 * self.zoom, zorder=3)
 
     def _scale(self) -> tuple[float, float]:
-        """Least and largest number that leaves show."""
+        """Least and largest number among the quantiles of all leaves."""
         ends = [end for node in self.nodes if isinstance(node, LeafShown) for end in node.quantiles]
         low, high = min(ends, default=0.0), max(ends, default=1.0)
         return (low, high) if low < high else (low - 1.0, high + 1.0)
@@ -407,24 +420,24 @@ class _Sheet:
         self._write(ax, self.bar_x + self.bar + 9, y + 8, name, 8, color=GREY)
 
 
-def _named(
+def _label(
     contributions: Sequence[Contribution], width: float, size: float, most: int, with_shares: bool = True
 ) -> str:
-    """The largest contributions by name, with an arrow to where larger values lead, in a given width."""
-    # Those that would be told as 0% are left to the others.
-    worth_naming = sum(own.share >= 0.005 for own in contributions)
-    for n in range(min(most, worth_naming), 0, -1):
-        shown, others = contributions[:n], len(contributions) - n
-        shares = [f" {own.share:.0%}" if with_shares else "" for own in shown]
-        rest = f"   {counted(others, 'other')}" if others and with_shares else ""
+    """Name the largest contributions in a given width, each with an arrow to where larger values lead."""
+    # A share that would print as 0% is not worth a name.
+    n_worth_naming = sum(contribution.share >= 0.005 for contribution in contributions)
+    for n in range(min(most, n_worth_naming), 0, -1):
+        named, n_others = contributions[:n], len(contributions) - n
+        shares = [f" {contribution.share:.0%}" if with_shares else "" for contribution in named]
+        rest = f"   {counted(n_others, 'other')}" if n_others and with_shares else ""
         fixed = "   ".join(f"↑ {share}" for share in shares) + rest
-        names = [printable(own.name) for own in shown]
+        names = [printable(contribution.name) for contribution in named]
         wanted = [text_width(name, size) + 0.5 for name in names]
         widths = shared_widths(wanted, max(width - text_width(fixed, size) - 1, 0.0))
-        if n == 1 or all(own >= min(want, _SHORTEST) for own, want in zip(widths, wanted, strict=True)):
+        if n == 1 or all(room >= min(want, _SHORTEST) for room, want in zip(widths, wanted, strict=True)):
             parts = [
-                f"{'↑' if own.slope > 0 else '↓'} {shortened(name, room, size)}{share}"
-                for own, name, room, share in zip(shown, names, widths, shares, strict=True)
+                f"{'↑' if contribution.slope > 0 else '↓'} {shortened(name, room, size)}{share}"
+                for contribution, name, room, share in zip(named, names, widths, shares, strict=True)
             ]
             return shortened("   ".join(parts) + rest, width, size)
     return ""

@@ -1,4 +1,4 @@
-"""What gaps add to the gradient and information of hyperplanes."""
+"""What missing cells add to the gradient and information of hyperplanes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from ..gates import PROBIT_SLOPE
 
 
 class GapSums:
-    """What gaps add to the gradient and information of hyperplanes, summed over rows.
+    """Sums over rows of what gaps add to the gradient and information of a stack of hyperplanes.
 
-    With the mean activation a, its variance v' v over what is missing, and λ = π / 8, a gate has the activation
-    b = κ a, κ = (1 + λ v' v)^-1/2, and b has the slope κ x - λ κ² b v' ∂v. What rows contribute is summed first, by
-    gap; what v is at the hyperplanes is put in at the end.
+    With the mean activation a, its variance v' v over the missing cells, and λ = π / 8, a gate has the activation
+    b = κ a, κ = (1 + λ v' v)^-1/2, and b has the slope κ x - λ κ² b v' ∂v. Rows share v, but for the share of variance
+    that each of their gaps leaves open: so their parts are summed by gap first, and v is multiplied in at the end.
+
+    Parameters
+    ----------
+    gaps : Gaps
+    hyperplanes : ndarray of shape (c, m, D + 1)
+    information : bool
+        Whether to sum information, too.
     """
 
     def __init__(self, gaps: Gaps, hyperplanes: Floats, information: bool) -> None:
@@ -30,7 +37,18 @@ class GapSums:
     def add(
         self, design: Floats, missing: Floats, activation: Floats, soft: Floats, slope: Floats, curvature: Floats | None
     ) -> None:
-        """Add a block: softened activations, `soft`ening and slopes (c, m, n), curvatures (2, c, m, n)."""
+        """Add a block of rows.
+
+        Parameters
+        ----------
+        design : ndarray of shape (D + 1, n)
+        missing : ndarray of shape (gaps, n)
+            Share of variance that each gap leaves open.
+        activation, soft, slope : ndarray of shape (c, m, n)
+            Softened activations, the factors that softened them, and derivatives of the bound by them.
+        curvature : ndarray of shape (2, c, m, n) or None
+            Observed and complete-data information of the activations.
+        """
         pull = PROBIT_SLOPE * soft**2 * activation
         self._alone += (slope * pull) @ missing.T
         if curvature is None or self._with_columns is None or self._together is None:
@@ -44,15 +62,15 @@ class GapSums:
             (self._with_columns, design, step),
             (self._together, missing, twice),
         ):
-            for own, weight in zip(sums.reshape(-1, *sums.shape[2:]), weights.reshape(-1, n), strict=True):
-                own += (left * weight) @ missing.T
+            for products, weight in zip(sums.reshape(-1, *sums.shape[2:]), weights.reshape(-1, n), strict=True):
+                products += (left * weight) @ missing.T
 
     def gradient(self) -> Floats:
-        """By each slope, (c, m, D)."""
+        """Return the part of the derivative by each slope, (c, m, D)."""
         return np.asarray(-(self._alone[..., self._gaps.group] * self._pulls) @ self._loading)
 
     def information(self) -> Floats:
-        """Observed and complete, (2, c, m, D + 1, D + 1)."""
+        """Return the parts of observed and complete-data information, (2, c, m, D + 1, D + 1)."""
         assert self._with_columns is not None
         assert self._together is not None
         c, m = self._shape
@@ -65,7 +83,7 @@ class GapSums:
         half = self._with_columns + 0.5 * steps.swapaxes(-1, -2) @ self._together
         out = half @ steps
         out += out.swapaxes(-1, -2).copy()
-        # How v' v bends, for the observed information.
+        # Second derivative of v' v, for the observed information.
         alone = self._alone.reshape(c * m, -1)[:, group]
         out[0, :, 1:, 1:] += np.einsum("sk,ki,kj->sij", alone, self._loading, self._loading)
         return np.asarray(out.reshape(2, c, m, width, width))

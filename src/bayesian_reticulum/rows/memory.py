@@ -1,4 +1,4 @@
-"""The one place that decides who answers for rows in memory."""
+"""The one place that decides who answers for rows in memory: compiled code where it is in use, NumPy elsewhere."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ from ..arrays import Floats
 from ..compiled import is_available
 from ..data import Schema
 from ..families import Family
+from .limits import DEFAULT_LIMITS, Limits
 from .native import NativeRows
 from .numpy import NumpyRows
 
 
 def rows_in_memory(
-    X: Any, targets: Any, family: Family, weights: Floats, schema: Schema, *, threads: int = 1
+    X: Any,
+    targets: Any,
+    family: Family,
+    weights: Floats,
+    schema: Schema,
+    *,
+    threads: int = 1,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> NumpyRows:
-    """The fastest rows that there are; threads are used by compiled code alone."""
+    """Make the fastest rows that there are; threads are used by compiled code alone."""
     if is_available():
-        return NativeRows(X, targets, family, weights, schema, threads=threads)
-    return NumpyRows(X, targets, family, weights, schema)
+        return NativeRows(X, targets, family, weights, schema, threads=threads, limits=limits)
+    return NumpyRows(X, targets, family, weights, schema, limits=limits)

@@ -1,4 +1,4 @@
-"""Rows whose sums are made in compiled code, where it was built, and which of the two ways is in use.
+"""Rows in memory whose sums are made in compiled code.
 
 The compiled code (`src/native`) reads the rows once for each request, block by block, in threads if asked to; NumPy
 remains the reference that it is tested against.
@@ -13,39 +13,32 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-with contextlib.suppress(ImportError):  # no compiler where the package was installed
-    from .._native import Table, ascend, group_pad, pad
-
 from ..arrays import Floats, Integers, unpack_symmetric
 from ..compiled import mix_leaves, native_gaps, native_units, readable_cells
 from ..data import Schema
 from ..families import CodedFamily, DirichletCategorical, Family
 from ..tree import Shape, Tree
-from .numpy import KEPT_BYTES, QUANTILE_FLOATS, NumpyRows
-from .protocol import HESSIAN_ROWS, Moments, Pass
+from .limits import HESSIAN_ROWS
+from .numpy import NumpyRows
+from .protocol import Moments, Pass
 
-# Rows and splits from which on it pays to sort rows by their way through a tree: most subtrees can then be skipped.
-_FEWEST_ARRANGED = 1 << 15
-_FEWEST_SPLITS_ARRANGED = 8
-# Cells and memberships that are held at once for that.
-_ARRANGED_FLOATS = 1 << 20
-# With more columns than this BLAS makes their products faster.
-_MOST_MULTIPLIED = 64
-# With more rows than this, where growth looks at samples of them, trees climb by passes in floats until they are
-# polished.
-_FEWEST_IN_FLOATS = 1 << 14
-# An ascent that is to settle more exactly than this needs doubles.
-_FLOAT_TOLERANCE = 1e-3
-# Weights that may be divided by what a row is likely to be, in floats.
-_FLOAT_WEIGHTS = 1e-12, 1e6
-# Below this many gates a second thread costs more than it saves.
-_FEWEST_GATES = 1 << 14
+# Without a compiler at installation these are missing, and no NativeRows are made (`compiled.is_available`).
+with contextlib.suppress(ImportError):
+    from .._native import Table, ascend, group_pad, pad
 
 
 class _Layout(NamedTuple):
-    """The row at each place of a table, -1 for padding; where segments of equal code begin and end; their codes.
+    """Where rows stand in a compiled table: sorted by code, as blocks of one code are faster.
 
-    And the first place in each segment of a row in which cells are missing, or the segment's end.
+    Attributes
+    ----------
+    row : ndarray of shape (places,)
+        The row at each place, -1 for padding.
+    segments : ndarray of shape (codes + 1,)
+        Where the segment of each code begins, and the last ends; each is padded to whole vectors.
+    codes : ndarray of shape (codes,)
+    gap_starts : ndarray of shape (codes,)
+        First place in each segment of a row with missing cells, or the segment's end.
     """
 
     row: Integers
@@ -60,36 +53,40 @@ class NativeRows(NumpyRows):
     Parameters
     ----------
     threads : int, default=1
-        Threads that work on a request, where it is large enough; they do not change a bit of it.
+        Threads that work on a request, where it is large enough; they do not change a bit of the answer.
+
+    Notes
+    -----
+    All other parameters are those of `NumpyRows`.
     """
 
     def __init__(self, *args: Any, threads: int = 1, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._threads = threads
+        # Samples by size, None where all rows are the sample.
         self._samples: dict[int, Self | None] = {}
         # Statistics that are too wide to be held for all rows are left to NumPy, block by block.
         self._is_coded = isinstance(self.family, CodedFamily)
-        self._fits = self._is_coded or self._n * self.family.n_statistics * 8 <= KEPT_BYTES
-        if "are_many" not in self._shared:
-            low, high = _FLOAT_WEIGHTS
-            self._shared["are_many"] = self._n > _FEWEST_IN_FLOATS
-            self._shared["fit_in_floats"] = bool(((self._weights >= low) & (self._weights <= high)).all())
+        self._fits = self._is_coded or self._n * self.family.n_statistics * 8 <= self._limits.kept_bytes
+        if "is_large" not in self._shared:
+            low, high = self._limits.float_weights
+            self._shared["is_large"] = self._n > self._limits.fewest_in_floats
+            self._shared["has_float_weights"] = bool(((self._weights >= low) & (self._weights <= high)).all())
 
-    def _like(self, **changes: Any) -> Self:
-        return super()._like(**({"threads": self._threads} | changes))
+    def _replaced(self, **changes: Any) -> Self:
+        return super()._replaced(**({"threads": self._threads} | changes))
 
     @cached_property
     def _layout(self) -> _Layout:
-        """Where rows go: sorted by code, each code padded to whole vectors, as blocks of one code are faster."""
         if isinstance(self.family, CodedFamily):
             codes = np.asarray(self.family.row_codes(self._targets_of(slice(0, self._n))))
             counts = np.bincount(codes)
         else:
             codes, counts = np.zeros(self._n, dtype=np.int64), np.array([self._n])
-        # Rows with gaps come last: all others are spared the work.
+        # Rows with gaps come last in each segment, so that blocks without any are spared their work.
         has_gaps = self._has_gaps
-        first, order = codes if has_gaps is None else 2 * codes + has_gaps, self._order
-        order = np.argsort(first, kind="stable") if order is None else order[np.argsort(first[order], kind="stable")]
+        ranks, order = codes if has_gaps is None else 2 * codes + has_gaps, self._order
+        order = np.argsort(ranks, kind="stable") if order is None else order[np.argsort(ranks[order], kind="stable")]
         present = np.flatnonzero(counts)
         gap_counts = np.zeros(len(counts)) if has_gaps is None else np.bincount(codes, has_gaps, len(counts))
         counts, gap_counts = counts[present], gap_counts[present].astype(np.int64)
@@ -103,19 +100,20 @@ class NativeRows(NumpyRows):
 
     @property
     def _in_floats(self) -> bool:
-        """Whether trees may climb by passes in floats."""
-        return self._is_ordered and bool(self._shared["fit_in_floats"])
+        """Whether ascents may make passes in float32."""
+        return self._is_ordered and bool(self._shared["has_float_weights"])
 
     @property
     def _is_ordered(self) -> bool:
-        """Whether rows are in an order of their own."""
-        return self._is_coded and bool(self._shared["are_many"])
+        """Whether rows are summed in an order by content."""
+        return self._is_coded and bool(self._shared["is_large"])
 
     @property
     def _order(self) -> Integers | None:
-        """That of many rows, as sums, of floats above all, depend on the order of rows: it could be seen in the tree.
+        """The order of a large table by keys and weights; None for all other rows.
 
-        Views and samples of rows in order are in order, too.
+        Sums, of float32 above all, depend on the order of rows so much that the tree would show it. Views and samples
+        of rows in order are in order, too.
         """
         if not self._is_ordered or self._chosen is not None:
             return None
@@ -127,19 +125,19 @@ class NativeRows(NumpyRows):
     def sampled(self, size: int) -> Self:
         if self._log_reach is not None:
             return super().sampled(size)
-        # Samples of all rows are asked for again and again.
+        # Samples of all rows are asked for again and again. Those of views are not, and would be kept for nothing.
         if size not in self._samples:
             sample = super().sampled(size)
             if sample._chosen is not None and self._chosen is None and self._is_ordered:
-                sample = sample._taken(np.lexsort((sample._weights, self._keys[sample._chosen])))
-            # Rows that refer to themselves would be let go late.
+                sample = sample._at(np.lexsort((sample._weights, self._keys[sample._chosen])))
+            # Rows that refer to themselves would be freed late.
             self._samples[size] = None if sample is self else sample
-        kept = self._samples[size]
-        return self if kept is None else kept
+        sampled = self._samples[size]
+        return self if sampled is None else sampled
 
     @cached_property
     def _sum_of_weights(self) -> float:
-        # Sorted, as their sum may have a say in the last digits of precisions.
+        # Sorted, as the sum can be seen in the last digits of precisions.
         return float(np.sort(self._mass).sum() if self._is_ordered else self._mass.sum())
 
     @property
@@ -148,12 +146,12 @@ class NativeRows(NumpyRows):
 
     def with_covariance_inverse(self) -> Schema:
         order = self._order
-        return super().with_covariance_inverse() if order is None else self._taken(order).with_covariance_inverse()
+        return super().with_covariance_inverse() if order is None else self._at(order).with_covariance_inverse()
 
     def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
         order = self._order
         if order is not None:
-            return self._taken(order).grey_shares(hyperplanes, shape, low, high)
+            return self._at(order).grey_shares(hyperplanes, shape, low, high)
         return super().grey_shares(hyperplanes, shape, low, high)
 
     @property
@@ -178,13 +176,13 @@ class NativeRows(NumpyRows):
         statistics = None if self._is_coded else spread(self._read(0, self._n)[1].T)
         weights = spread(self._weights)
         is_view = self._log_reach is not None
-        keeps = self._n * self._width * 8 <= KEPT_BYTES
+        keeps = self._n * self._width * 8 <= self._limits.kept_bytes
         whole, places = None, None
         if keeps and self._chosen is not None and "whole" in self._shared:
-            schema, table, place = self._shared["whole"]
+            schema, whole_table, place = self._shared["whole"]
             if schema is self._schema:
-                whole, places = table, np.where(is_row, place[self._chosen[row]], -1)
-        made = Table(
+                whole, places = whole_table, np.where(is_row, place[self._chosen[row]], -1)
+        table = Table(
             readable_cells(self._X),
             row if self._chosen is None else np.where(is_row, self._chosen[row], -1),
             segments,
@@ -204,23 +202,23 @@ class NativeRows(NumpyRows):
             places,
         )
         if keeps and self._chosen is None:
-            # Columns of views are taken from here.
+            # Views copy their standardised columns from this table.
             place = np.empty(self._n, dtype=np.int64)
             place[row[is_row]] = np.flatnonzero(is_row)
-            self._shared["whole"] = self._schema, made, place
-        return made
+            self._shared["whole"] = self._schema, table, place
+        return table
 
     def with_family(self, family: Family) -> Self:
         rows = super().with_family(family)
         if self._is_coded and rows._is_coded and family.n_statistics == self.family.n_statistics:
-            # What was made of the rows does not depend on the prior.
-            made = vars(self).keys() & {"_layout", "_table"}
-            vars(rows).update((name, vars(self)[name]) for name in made)
-            rows._samples = {size: kept and kept.with_family(family) for size, kept in self._samples.items()}
+            # The compiled table and the samples do not depend on the prior.
+            cached = vars(self).keys() & {"_layout", "_table"}
+            vars(rows).update((name, vars(self)[name]) for name in cached)
+            rows._samples = {size: sample and sample.with_family(family) for size, sample in self._samples.items()}
         return rows
 
     def _threads_for(self, gates_per_row: int) -> int:
-        return self._threads if self._n * gates_per_row >= _FEWEST_GATES else 1
+        return self._threads if self._n * gates_per_row >= self._limits.fewest_gates else 1
 
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
         if not self._fits:
@@ -256,12 +254,12 @@ class NativeRows(NumpyRows):
         self._table.membership_sums(np.ascontiguousarray(hyperplanes), shape.children, threads, out)
         return out
 
-    def _seen(
+    def _view_contents(
         self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Integers
     ) -> list[tuple[Integers, Floats, Floats]]:
         if not self._fits:
-            return super()._seen(hyperplanes, shape, statistics, leaves)
-        found = self._table.leaf_views(
+            return super()._view_contents(hyperplanes, shape, statistics, leaves)
+        contents = self._table.leaf_views(
             np.ascontiguousarray(hyperplanes[None]),
             shape.children,
             np.ascontiguousarray(self.family.expected_parameters(statistics)[None]),
@@ -270,12 +268,13 @@ class NativeRows(NumpyRows):
             self._threads_for(shape.n_splits),
         )
         views = []
-        found.reverse()
-        while found:
-            place, log_reach, log_other = found.pop()
-            seen = self._layout.row[place]
-            order = slice(None) if self._is_ordered else np.argsort(seen)
-            views.append((seen[order], log_reach[order], log_other[order]))
+        contents.reverse()
+        while contents:
+            # Popped, so that compiled arrays are freed one by one as those of NumPy take their place.
+            place, log_reach, log_other = contents.pop()
+            places = self._layout.row[place]
+            order = slice(None) if self._is_ordered else np.argsort(places)
+            views.append((places[order], log_reach[order], log_other[order]))
         return views
 
     def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
@@ -294,7 +293,7 @@ class NativeRows(NumpyRows):
 
     def moments(self, statistics: Floats) -> Moments:
         width = self.n_features + 1
-        if not self._is_coded or width > _MOST_MULTIPLIED:
+        if not self._is_coded or width > self._limits.most_multiplied:
             return super().moments(statistics)
         second, cross = np.zeros(width * (width + 1) // 2), np.zeros((self.family.n_statistics, width))
         self._table.moments(self._threads_for(width), second, cross)
@@ -305,8 +304,8 @@ class NativeRows(NumpyRows):
         if not self._fits:
             return super().quantiles(directions, probabilities)
         out = np.empty((len(directions), len(probabilities)))
-        # A few directions at a time: their values are held for all rows.
-        step = max(1, QUANTILE_FLOATS // max(self._n, 1))
+        # A few directions at a time, as the values of all rows along them are held at once.
+        step = max(1, self._limits.quantile_floats // max(self._n, 1))
         threads = self._threads_for(len(directions))
         for start in range(0, len(directions), step):
             part = slice(start, start + step)
@@ -328,11 +327,12 @@ class NativeRows(NumpyRows):
         return out
 
     def arranged(self, hyperplanes: Floats, shape: Shape) -> Self:
-        if self._n < _FEWEST_ARRANGED or shape.n_splits < _FEWEST_SPLITS_ARRANGED:
+        limits = self._limits
+        if self._n < limits.fewest_arranged or shape.n_splits < limits.fewest_splits_arranged:
             return self
         tree = Tree(hyperplanes, shape, np.arange(shape.n_splits))
         leaf = np.empty(self._n, dtype=np.int64)
-        step = max(1, _ARRANGED_FLOATS // (shape.n_leaves + self.n_features))
+        step = max(1, limits.arranged_floats // (shape.n_leaves + self.n_features))
         for start in range(0, self._n, step):
             part = slice(start, start + step)
             X = self._X[part if self._chosen is None else self._chosen[part]]
@@ -340,11 +340,11 @@ class NativeRows(NumpyRows):
         order = self._order
         if order is None:
             order = np.arange(self._n)
-        return self._taken(order[np.argsort(leaf[order], kind="stable")])
+        return self._at(order[np.argsort(leaf[order], kind="stable")])
 
     @property
     def can_climb(self) -> bool:
-        """Whether `climb` may be called."""
+        """Whether `climb` may be called: row statistics fit into memory."""
         return self._fits
 
     def climb(
@@ -362,16 +362,16 @@ class NativeRows(NumpyRows):
         exact: bool,
         sparse: bool,
     ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """The ascent of `objective` without a return to Python between passes: the fields of its `Stack`."""
+        """The ascent of `evidence` without a return to Python between passes: the fields of its `Stack`."""
         hyperplanes, precisions, statistics = (
             np.array(start, dtype=np.float64, order="C") for start in (hyperplanes, precisions, statistics)
         )
         log_evidence, prices = np.empty(len(hyperplanes)), np.empty(precisions.shape)
-        informants = self if exact else self.sampled(HESSIAN_ROWS)
+        hessian_rows = self if exact else self.sampled(HESSIAN_ROWS)
         ascend(
             self._table,
-            informants._table,
-            1.0 if informants is self else self.weight / informants.weight,
+            hessian_rows._table,
+            1.0 if hessian_rows is self else self.weight / hessian_rows.weight,
             shape.children,
             hyperplanes,
             precisions,
@@ -385,8 +385,8 @@ class NativeRows(NumpyRows):
             max_passes,
             least,
             self._threads,
-            _FEWEST_GATES,
-            self._in_floats and tolerance >= _FLOAT_TOLERANCE and not exact,
+            self._limits.fewest_gates,
+            self._in_floats and tolerance >= self._limits.float_tolerance and not exact,
             log_evidence,
             prices,
         )

@@ -7,33 +7,18 @@ from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from ..arrays import Floats, Integers, unpack_symmetric
-from ..data import Gaps, Schema, identity_schema, weighted_quantiles
+from ..data import Gaps, Rotation, Schema, identity_schema, weighted_quantiles
 from ..families import Family, LinearFamily
 from ..gates import GateProducts, backpropagate, compute_gates, gap_softening, gate_products, log_sum_below, sum_below
 from ..tree import Shape
 from .gap_sums import GapSums
+from .histogram import bin_indicators, threshold_gains
+from .information import add_information, curvatures
+from .limits import DEFAULT_LIMITS, Limits
 from .protocol import Moments, Pass, scan_family
-
-# Scratch arrays of one block should stay in a core's second-level cache.
-_BLOCK_FLOATS = 1 << 17
-# Standardised columns are kept between passes while they are small, and made anew block by block otherwise.
-KEPT_BYTES = 48 << 20
-# Up to this width the products of all pairs of columns are formed once and shared by all splits.
-_WIDEST_PRODUCTS = 64
-_PRODUCT_FLOATS = 1 << 19
-# Columns up to which the information of a split is a whole matrix, and what is missing is told from the rest of a row.
-# Beyond, information is a matrix for so many principal axes alone.
-FULL_HESSIAN_COLUMNS, LEADING_AXES = 256, 128
-# Values along directions that may be held at once for their quantiles.
-QUANTILE_FLOATS = 1 << 21
-# Views of leaves that are made from one reading of the rows: all of them may together hold more than the rows do.
-_VIEWS_AT_ONCE = 16
-# A row of which a leaf holds less than this share cannot turn a proposal below that leaf.
-_NEGLIGIBLE_SHARE = 1e-3
+from .sampling import Keys, row_keys, sampled_places
 
 
 class NumpyRows:
@@ -42,9 +27,9 @@ class NumpyRows:
     Parameters
     ----------
     X : array of shape (n, d)
-        Numeric columns in their own units, NaN where a cell is missing; never copied.
+        Numeric columns in the units of the table, NaN where a cell is missing; never copied.
     targets : array of shape (n,)
-        As the family wants them.
+        In the form that the family reads.
     family : Family
     weights : ndarray of shape (n,)
         Positive row weights.
@@ -55,6 +40,14 @@ class NumpyRows:
     tail : ndarray, optional
         Variances of the last columns, if these are uncorrelated with all others and too many for their information to
         be a matrix.
+    limits : Limits, optional
+        Sizes at which the rows change how they work.
+
+    Notes
+    -----
+    A *view* from a leaf sees the rows `_chosen` of the table, the log membership of each in the leaf (`_log_reach`),
+    and how likely all other leaves together make its target (`_log_other`, the log of the sum over them of membership
+    times likelihood). A *sample* is a choice of rows alone. Both share with their table what is made once (`_shared`).
     """
 
     def __init__(
@@ -67,29 +60,28 @@ class NumpyRows:
         *,
         axes: Floats | None = None,
         tail: Floats | None = None,
+        limits: Limits = DEFAULT_LIMITS,
         _gaps: Gaps | None = None,
         _chosen: Integers | None = None,
         _log_reach: Floats | None = None,
         _log_other: Floats | None = None,
         _shared: dict[str, Any] | None = None,
-        _taken_share: float = 1.0,
+        _sampled_share: float = 1.0,
     ) -> None:
         self.family = family
         self.axes = np.eye(schema.n_columns) if axes is None else axes
         self.tail = np.empty(0) if tail is None else tail
         self._X, self._targets, self._schema = X, targets, schema
-        self._weights = weights
-        # What all views of one table need but once.
+        self._weights, self._limits = weights, limits
         self._shared = {} if _shared is None else _shared
         self._gaps = schema.gaps(X) if _shared is None and _gaps is None else _gaps
-        # A view from a leaf: which rows it sees, the log membership in it, and what the other leaves
-        # together say of the row, as the log of membership times likelihood.
         self._chosen, self._log_reach, self._log_other = _chosen, _log_reach, _log_other
+        # Weights, each as far as the row is in view.
         self._mass = weights if _log_reach is None else weights * np.exp(_log_reach)
         self._n = len(X) if _chosen is None else len(_chosen)
         self._kept: tuple[Floats, Floats, Floats | None] | None = None
-        # The share of the table that this is a sample of.
-        self._taken_share = _taken_share
+        # The share of the table that these rows are a sample of.
+        self._sampled_share = _sampled_share
 
     @property
     def n_features(self) -> int:
@@ -105,11 +97,11 @@ class NumpyRows:
 
     @property
     def _order(self) -> Integers | None:
-        """An order of the rows that depends on what they hold alone; None where they are taken as they come."""
+        """An order of the rows by their content alone; None where they are summed as they come."""
         return None
 
     def _read(self, start: int, stop: int) -> tuple[Floats, Floats, Floats | None]:
-        """Design, statistics, and what gaps leave open, if there are any."""
+        """Design, statistics, and the share of variance that each gap leaves open; None if no cell is missing."""
         part: Any = slice(start, stop) if self._chosen is None else self._chosen[start:stop]
         design, missing = self._schema.filled(self._X[part], self._gaps)
         return design, self.family.row_statistics(design, self._targets[part]), missing
@@ -119,10 +111,11 @@ class NumpyRows:
 
     def _blocks(self, floats_per_row: int) -> Iterator[tuple[slice, Floats, Floats, Floats | None]]:
         """Blocks (rows, design, T, gaps or None) so small that `floats_per_row` scratch floats each stay in cache."""
-        size = max(64, min(4096, _BLOCK_FLOATS // floats_per_row))
+        limits = self._limits
+        size = max(limits.fewest_block_rows, min(limits.most_block_rows, limits.block_floats // floats_per_row))
         starts = range(0, self._n, size)
         parts = [slice(start, min(start + size, self._n)) for start in starts]
-        if self._kept is None and self._n * (self._width + self.family.n_statistics) * 8 <= KEPT_BYTES:
+        if self._kept is None and self._n * (self._width + self.family.n_statistics) * 8 <= limits.kept_bytes:
             self._kept = self._read(0, self._n)
         for part in parts:
             if self._kept is not None:
@@ -133,11 +126,11 @@ class NumpyRows:
 
     @property
     def _width(self) -> int:
-        """Numbers that are made of the cells of a row: its design, and what gaps leave open."""
+        """Numbers that are made of the cells of a row: its design, and the share that each gap leaves open."""
         return self.n_features + 1 + (0 if self._gaps is None else len(self._gaps.sources))
 
     def _softening(self, hyperplanes: Floats, missing: Floats | None) -> Floats | None:
-        """How gaps soften the gates of a stack of trees; None where there are no gaps."""
+        """Factor by which gaps soften the activations of a stack of trees; None where no cell is missing."""
         return gap_softening(self._gaps, hyperplanes, missing)
 
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
@@ -164,12 +157,7 @@ class NumpyRows:
             new_statistics += (responsibility.reshape(c * leaves, n) @ T).reshape(c, leaves, k)
             left, reached = sum_below(shape, responsibility)
             slope = left - reached * gate
-            curvature = None
-            if packed is not None:
-                complete = reached * gate * (1 - gate)
-                share = slope / weights
-                observed = complete - left * (1 - gate - share) + gate * slope * (1 - reached / weights)
-                curvature = np.stack([observed, complete])
+            curvature = None if packed is None else curvatures(left, reached, gate, slope, weights)
             if by_gap is not None and soft is not None and missing is not None:
                 by_gap.add(design, missing, activation, soft, slope, curvature)
                 slope *= soft
@@ -178,7 +166,7 @@ class NumpyRows:
             gradient += (slope.reshape(c * m, n) @ design.T).reshape(c, m, width)
             if packed is not None and curvature is not None:
                 summed += curvature.sum(axis=-1)
-                _add_information(packed, design[:lead], curvature.reshape(2 * c * m, n))
+                add_information(packed, design[:lead], curvature.reshape(2 * c * m, n), self._limits)
         if by_gap is not None:
             gradient[..., 1:] += by_gap.gradient()
         if packed is None:
@@ -192,7 +180,10 @@ class NumpyRows:
         return Pass(expected, log_normalizer, new_statistics, gradient, *information_matrices)
 
     def _normalise(self, joint: Floats, part: slice) -> tuple[Floats, Floats]:
-        """Responsibilities (in place) and log sums of log joints (c, leaves, n) of membership and likelihood."""
+        """Turn log joints (c, leaves, n) of membership and likelihood into responsibilities, and log their sums (c, n).
+
+        The responsibilities take the place of the joints.
+        """
         if self._log_reach is not None:
             joint += self._log_reach[part]
         top = joint.max(axis=1, keepdims=True)
@@ -207,7 +198,7 @@ class NumpyRows:
         return joint, np.log(total[:, 0]) + top[:, 0]
 
     def _memberships(self, hyperplanes: Floats, shape: Shape) -> Iterator[tuple[slice, Floats, Floats, GateProducts]]:
-        """Blocks (rows, design, T, products of gates), each good until the next one."""
+        """Blocks (rows, design, T, products of gates); the next block overwrites the products."""
         c, m, _ = hyperplanes.shape
         scratch = np.empty((0, 0, 0))
         for part, design, T, missing in self._blocks(c * (m + 1)):
@@ -227,7 +218,7 @@ class NumpyRows:
         if self._gaps is not None:
             raise ValueError("the paper's method has no place for missing cells")
         c, m, width = hyperplanes.shape
-        # The gradient needs the leaves as they are at these hyperplanes, so that rows are gone through twice.
+        # The gradient needs the leaf statistics of these hyperplanes, so that rows are read twice.
         statistics = self.prior_statistics(hyperplanes, shape)
         expected = self.family.expected_parameters(statistics).transpose(1, 0, 2).reshape((m + 1) * c, -1)
         gradient = np.zeros((m * c, width))
@@ -237,11 +228,12 @@ class NumpyRows:
             gradient += slope.reshape(m * c, len(T)) @ (design * self._mass[part]).T
         return statistics, gradient.reshape(m, c, width).transpose(1, 0, 2)
 
-    def _chosen_of(self, seen: Integers) -> Integers:
-        return seen if self._chosen is None else self._chosen[seen]
+    def _places_in_table(self, places: Integers) -> Integers:
+        """Places in the table of rows given by their places in this view."""
+        return places if self._chosen is None else self._chosen[places]
 
-    def _like(self, **changes: Any) -> Self:
-        """Rows of the same table, seen in another way."""
+    def _replaced(self, **changes: Any) -> Self:
+        """Make rows of the same table with other arguments; a choice of rows and a view are not kept."""
         same = {
             "X": self._X,
             "targets": self._targets,
@@ -250,9 +242,10 @@ class NumpyRows:
             "schema": self._schema,
             "axes": self.axes,
             "tail": self.tail,
+            "limits": self._limits,
             "_gaps": self._gaps,
             "_shared": {} if "X" in changes else self._shared,
-            "_taken_share": self._taken_share,
+            "_sampled_share": self._sampled_share,
         }
         return type(self)(**(same | changes))
 
@@ -264,7 +257,7 @@ class NumpyRows:
         if hard and not len(seen):
             return self
         weights = self._mass[seen] if hard else self._mass[seen] * membership[seen]
-        return self._like(weights=weights, _chosen=self._chosen_of(seen))
+        return self._replaced(weights=weights, _chosen=self._places_in_table(seen))
 
     def moments(self, statistics: Floats) -> Moments:
         width = self.n_features + 1
@@ -280,15 +273,15 @@ class NumpyRows:
         return Moments(second, cross, size)
 
     def _varying(self, part: slice, design: Floats, T: Floats, statistics: Floats) -> Floats:
-        """What may vary along a good direction, as `Moments` tells: (q, n)."""
+        """Quantities whose products with (1, x) are the `cross` of `Moments`, (q, n)."""
         if not self.family.uses_design:
             return T.T
         residual = cast("LinearFamily", self.family).residuals(design, self._targets_of(part), statistics)[:, 0]
         return np.concatenate([residual * design, residual[None] ** 2])
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
-        # A few directions at a time: their values are all that is ever kept for each row.
-        step = max(1, QUANTILE_FLOATS // max(self._n, 1))
+        # A few directions at a time, as the values of all rows along them are held at once.
+        step = max(1, self._limits.quantile_floats // max(self._n, 1))
         parts = [directions[start : start + step] for start in range(0, len(directions), step)]
         return np.concatenate([self._few_quantiles(part, probabilities) for part in parts])
 
@@ -304,23 +297,19 @@ class NumpyRows:
         for part, design, T, _ in self._blocks(len(directions) + groups * k):
             left = (cuts @ design > 0).T
             sides = np.stack([left, ~left], axis=2).reshape(len(T), groups, 1) * self._mass[part, None, None]
-            for along, own in self._scanned(part, directions, design, T, statistics):
-                sums = _bins(directions[along], edges[along], design).T @ (sides * own[:, None]).reshape(len(T), -1)
+            for along, scanned in self._scanned(part, directions, design, T, statistics):
+                indicators = bin_indicators(directions[along], edges[along], design)
+                sums = indicators.T @ (sides * scanned[:, None]).reshape(len(T), -1)
                 out[along] += sums.reshape(out[along].shape)
         return out.reshape(len(directions), -1, len(cuts), 2, k).transpose(2, 3, 0, 1, 4)
 
     def scan(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
-        histogram = self.histogram(directions, edges, cuts, statistics)
-        below = histogram.cumsum(axis=-2)
-        above = np.flip(np.flip(histogram, axis=-2).cumsum(axis=-2), axis=-2)
-        log_evidence = scan_family(self.family).log_evidence
-        parted = log_evidence(below[..., :-1, :]) + log_evidence(above[..., 1:, :])
-        return parted - log_evidence(below[..., -1:, :])
+        return threshold_gains(scan_family(self.family), self.histogram(directions, edges, cuts, statistics))
 
     def _scanned(
         self, part: slice, directions: Floats, design: Floats, T: Floats, statistics: Floats
     ) -> Iterator[tuple[slice, Floats]]:
-        """Directions with the statistics that a scan along them needs: the same for all, or for each its own."""
+        """Directions with the row statistics of a scan along them: all at once or, for linear leaves, one by one."""
         family = self.family
         if not family.uses_design:
             yield slice(None), T
@@ -340,26 +329,27 @@ class NumpyRows:
         if shape.n_splits == 0:
             yield from (self for _ in leaves)
             return
-        for start in range(0, len(leaves), _VIEWS_AT_ONCE):
-            part = np.asarray(leaves[start : start + _VIEWS_AT_ONCE], dtype=np.int64)
-            found = self._seen(hyperplanes, shape, statistics, part)[::-1]
-            while found:
-                # What was found of a leaf is let go with its view.
-                seen, log_reach, log_other = found.pop()
-                yield self._like(
-                    weights=self._weights[seen],
-                    _chosen=self._chosen_of(seen),
+        at_once = self._limits.views_at_once
+        for start in range(0, len(leaves), at_once):
+            part = np.asarray(leaves[start : start + at_once], dtype=np.int64)
+            contents = self._view_contents(hyperplanes, shape, statistics, part)[::-1]
+            while contents:
+                # Popped, so that the arrays of a view are freed with it.
+                places, log_reach, log_other = contents.pop()
+                yield self._replaced(
+                    weights=self._weights[places],
+                    _chosen=self._places_in_table(places),
                     _log_reach=log_reach,
                     _log_other=log_other,
                 )
 
-    def _seen(
+    def _view_contents(
         self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Integers
     ) -> list[tuple[Integers, Floats, Floats]]:
-        """For each of some leaves: which rows it sees, their log membership, and what all other leaves say of them."""
+        """For the view from each leaf: places of its rows, their log membership, and the log joint of other leaves."""
         expected = self.family.expected_parameters(statistics)
-        none = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
-        parts: list[list[tuple[Integers, Floats, Floats]]] = [[none] for _ in leaves]
+        no_rows = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+        contents: list[list[tuple[Integers, Floats, Floats]]] = [[no_rows] for _ in leaves]
         for part, design, T, missing in self._blocks(6 * shape.n_leaves):
             soft = self._softening(hyperplanes[None], missing)
             log_reach = compute_gates(hyperplanes[None], shape, design, soft).log_membership[0]
@@ -367,22 +357,23 @@ class NumpyRows:
                 log_reach += self._log_reach[part]
             joint = log_reach + expected @ T.T
             outside = np.full(len(T), -np.inf) if self._log_other is None else self._log_other[part]
-            # Sums from either side leave a leaf out without taking it from the whole, which would cost digits.
+            # Sums from either side leave a leaf out; subtracting it from the whole would cost digits.
             before = np.logaddexp.accumulate([outside, *joint])
             after = np.logaddexp.accumulate([np.full(len(T), -np.inf), *joint[::-1]])[::-1]
-            for own, leaf in zip(parts, leaves, strict=True):
+            for parts, leaf in zip(contents, leaves, strict=True):
                 log_other = np.logaddexp(before[leaf], after[leaf + 1])
                 share = np.maximum(log_reach[leaf], joint[leaf] - np.logaddexp(joint[leaf], log_other))
-                seen = np.flatnonzero(share > self._log_negligible)
-                own.append((part.start + seen, log_reach[leaf, seen], log_other[seen]))
+                kept = np.flatnonzero(share > self._log_negligible)
+                parts.append((part.start + kept, log_reach[leaf, kept], log_other[kept]))
         return [
-            cast("tuple[Integers, Floats, Floats]", tuple(map(np.concatenate, zip(*p, strict=True)))) for p in parts
+            cast("tuple[Integers, Floats, Floats]", tuple(map(np.concatenate, zip(*parts, strict=True))))
+            for parts in contents
         ]
 
     @property
     def _log_negligible(self) -> float:
         with np.errstate(divide="ignore"):
-            return float(np.log(_NEGLIGIBLE_SHARE))
+            return float(np.log(self._limits.negligible_share))
 
     def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
         expected = self.family.expected_parameters(statistics)
@@ -401,137 +392,83 @@ class NumpyRows:
         return sums, new_statistics
 
     def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
-        grey, all_ = np.zeros((2, shape.n_splits))
+        grey, reaching = np.zeros((2, shape.n_splits))
         below = (shape.sides != 0).astype(np.float64)
         for part, design, _, missing in self._blocks(6 * shape.n_leaves):
             soft = self._softening(hyperplanes[None], missing)
             _, gate, log_membership = compute_gates(hyperplanes[None], shape, design, soft)
             reach = (below @ np.exp(log_membership[0])) * self._mass[part]
             grey += (reach * ((gate[0] > low) & (gate[0] < high))).sum(axis=1)
-            all_ += reach.sum(axis=1)
-        return grey / np.maximum(all_, np.finfo(float).tiny)
+            reaching += reach.sum(axis=1)
+        # The share is 0 for a split that no row reaches.
+        return grey / np.maximum(reaching, np.finfo(float).tiny)
 
     def sampled(self, size: int) -> Self:
         if self._n <= 2 * size:
             return self
         keys = self._keys if self._chosen is None else self._keys[self._chosen]
-        share = self._taken_share * size / self._n
-        seen = np.flatnonzero(keys < np.uint64(share * 2.0**64))
-        # Rows that are mostly repeats come in lumps: then there may be no sample of this size.
-        if not size / 2 <= len(seen) <= 2 * size:
-            return self
-        return self._taken(seen, _taken_share=share)
+        share = self._sampled_share * size / self._n
+        places = sampled_places(keys, size, share)
+        return self if places is None else self._at(places, _sampled_share=share)
 
-    def _taken(self, places: Integers, **changes: Any) -> Self:
+    def _at(self, places: Integers, **changes: Any) -> Self:
         """Rows by their places in this view, in the given order."""
         parts = {"_log_reach": self._log_reach, "_log_other": self._log_other}
         views = {name: part[places] for name, part in parts.items() if part is not None}
-        return self._like(weights=self._weights[places], _chosen=self._chosen_of(places), **views, **changes)
+        return self._replaced(weights=self._weights[places], _chosen=self._places_in_table(places), **views, **changes)
 
     def arranged(self, hyperplanes: Floats, shape: Shape) -> Self:
         return self
 
     @property
-    def _keys(self) -> NDArray[np.uint64]:
-        """A number for each row of the table, scattered evenly, that depends on its cells and target alone."""
-        keys: NDArray[np.uint64] | None = self._shared.get("keys")
-        if keys is None:
-            targets = np.asarray(self._targets, dtype=np.float64).reshape(len(self._X), -1)
-            keys = np.zeros(len(self._X), dtype=np.uint64)
-            for columns in (targets, self._X):
-                for column in range(columns.shape[1]):
-                    # Adding 0 makes one number of 0 and -0; gaps may be written in many ways.
-                    cells = np.asarray(columns[:, column], dtype=np.float64) + 0.0
-                    cells[np.isnan(cells)] = np.nan
-                    keys ^= cells.view(np.uint64)
-                    keys *= np.uint64(0x9E3779B97F4A7C15)
-                    keys ^= keys >> np.uint64(29)
-            keys *= np.uint64(0xBF58476D1CE4E5B9)
-            keys ^= keys >> np.uint64(32)
-            self._shared["keys"] = keys
+    def _keys(self) -> Keys:
+        """The key of each row of the table."""
+        if "keys" not in self._shared:
+            self._shared["keys"] = row_keys(self._X, self._targets)
+        keys: Keys = self._shared["keys"]
         return keys
 
     def with_covariance_inverse(self) -> Schema:
-        """The schema of the rows, with the precision that their columns have."""
+        """The schema of the rows with the inverse covariance of their columns."""
         cells = self._X if self._chosen is None else self._X[self._chosen]
         return self._schema.with_covariance_inverse(cells, self._mass)
 
     def with_schema(self, schema: Schema) -> Self:
-        """The same rows, with columns that are made in another way."""
-        return self._like(schema=schema)
+        """The same rows with columns made by another schema; for a whole table only, not for a view or a sample."""
+        return self._replaced(schema=schema)
 
     def restricted(self, columns: Integers) -> Self | None:
-        """The same rows with some of their columns; None where the others have a say, too.
+        """The same rows with some of their columns; None where rows depend on the others, too.
 
-        That is where leaves look at them, or where what is missing is told from them.
+        They do where leaves are linear in the columns, and where missing cells are filled from the rest of their row.
         """
         if self.family.uses_design or (self._gaps is not None and self._schema.covariance_inverse is not None):
             return None
         schema = self._schema.restricted(columns)
         gaps = None if self._gaps is None else schema.gaps_in(self._gaps.sources)
-        return self._like(schema=schema, axes=None, _gaps=gaps, _chosen=self._chosen)
+        return self._replaced(schema=schema, axes=None, _gaps=gaps, _chosen=self._chosen)
 
     def with_family(self, family: Family) -> Self:
         """The same rows with leaves of another family."""
         if family is self.family:
             return self
-        return self._like(family=family, _chosen=self._chosen, _log_reach=self._log_reach, _log_other=self._log_other)
+        return self._replaced(
+            family=family, _chosen=self._chosen, _log_reach=self._log_reach, _log_other=self._log_other
+        )
 
-    def rotated(self, n_informed: int) -> tuple[Self, Floats]:
-        """Rows along their principal axes, for wide tables, and the way back.
+    def rotated(self, n_leading: int) -> tuple[Self, Floats]:
+        """The rows along their principal axes, for wide tables, and the basis (d, rank) of these axes.
 
-        The prior on slopes is the same in all directions, so that it does not mind, and the best hyperplane lies in the
-        span of the rows. Returns the rows in an orthonormal basis of that span, and the basis (d, rank). Of columns
-        beyond the first `n_informed` all make up the `tail`.
+        Axes beyond the first `n_leading` make up the `tail`.
         """
         centred = self._schema.filled(self._X, self._gaps)[0][1:].T
-        # Weighted and with signs fixed, so that the basis is the same for repeated rows and in any order.
-        weighted = np.sqrt(self._weights)[:, None] * centred
-        if self._order is not None:
-            weighted = weighted[self._order]
-        if len(weighted) > 2 * weighted.shape[1]:
-            squares, axes = np.linalg.eigh(weighted.T @ weighted)
-            sizes, basis, least = np.sqrt(np.maximum(squares[::-1], 0.0)), axes.T[::-1].copy(), 1e-7
-        else:
-            _, sizes, basis = np.linalg.svd(weighted, full_matrices=False)
-            least = 1e-10
-        found = sizes > least * max(sizes[0], 1e-300)
-        sizes, basis = sizes[found], basis[found]
-        tail = sizes[n_informed:] ** 2 / self._weights.sum()
-        basis *= np.sign(basis[np.arange(len(basis)), np.abs(basis).argmax(axis=1)])[:, None]
-        basis = basis.T
-        columns = centred @ basis
+        rotation = Rotation.to_principal_axes(centred, self._weights, n_leading, self._order)
+        basis, columns = rotation.basis, centred @ rotation.basis
         rank = columns.shape[1]
         gaps = self._gaps
         if gaps is not None:
-            # What is missing stays in view behind the columns that splits work on.
+            # Cells that may be missing stay in view behind the columns that splits work on.
             columns = np.column_stack([columns, np.asarray(self._X, dtype=np.float64)[:, gaps.sources]])
             gaps = replace(gaps.along(basis), sources=rank + np.arange(len(gaps.sources)))
         schema = identity_schema(rank, columns.shape[1])
-        return self._like(X=columns, schema=schema, axes=basis, tail=tail, _gaps=gaps), basis
-
-
-def _bins(directions: Floats, edges: Floats, design: Floats) -> Any:
-    """Sparse indicator (n, D * bins) of the bin in which each row lies along each direction."""
-    n_directions, bins = len(directions), edges.shape[1] + 1
-    index = np.empty((design.shape[1], n_directions), dtype=np.int64)
-    for direction, values in enumerate(directions @ design):
-        index[:, direction] = np.searchsorted(edges[direction], values)
-    index += np.arange(n_directions) * bins
-    starts = np.arange(len(index) + 1) * n_directions
-    return sparse.csr_array((np.ones(index.size), index.ravel(), starts), shape=(len(index), n_directions * bins))
-
-
-def _add_information(packed: Floats, design: Floats, curvature: Floats) -> None:
-    """Add sum_i curvature_i x_i x_i' for each row of curvature (2 c m, n) to its packed upper triangle."""
-    width, n = design.shape
-    rows, columns = np.triu_indices(width)
-    flat = packed.reshape(len(curvature), packed.shape[-1])
-    if width > _WIDEST_PRODUCTS:
-        for sums, weights in zip(flat, curvature, strict=True):
-            sums += ((design * weights) @ design.T)[rows, columns]
-        return
-    step = max(16, _PRODUCT_FLOATS // len(rows))
-    for start in range(0, n, step):
-        part = design[:, start : start + step]
-        flat += curvature[:, start : start + step] @ (part[rows] * part[columns]).T
+        return self._replaced(X=columns, schema=schema, axes=basis, tail=rotation.tail, _gaps=gaps), basis

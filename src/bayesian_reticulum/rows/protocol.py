@@ -1,4 +1,4 @@
-"""The training rows, behind the only door through which anything else may ask about them.
+"""What may be asked of the training rows, and what they answer.
 
 `Rows` answers *additive* requests with small sums, block by block, so that threads, files larger than memory,
 GPUs and clusters are all "another Rows". Nothing is kept per row and leaf: the state between two passes is the
@@ -22,7 +22,7 @@ from ..tree import Shape
 
 
 def scan_family(family: Family) -> Family:
-    """The family of the statistics in a `histogram`."""
+    """Return the family of the statistics in a `histogram`: where leaves are linear, that of their residuals."""
     return cast("LinearFamily", family).scan_family if family.uses_design else family
 
 
@@ -37,13 +37,15 @@ class Pass:
     log_normalizer : ndarray of shape (c,)
         Sum over rows of weight * log sum_leaf membership * exp(E_q[log p(y | leaf)]).
     statistics : ndarray of shape (c, leaves, k)
-        New leaf statistics, from the responsibilities that the given ones imply.
+        New leaf statistics, summed by the responsibilities that the given ones imply: one E step.
     gradient : ndarray of shape (c, m, d + 1)
-        Derivative of the objective by each hyperplane, responsibilities held or converged.
+        Derivative of the bound F by each hyperplane, with responsibilities held (or converged, as these are where F is
+        highest).
     observed, complete : ndarray of shape (c, m, p, p) or None, p = d + 1
-        Information of each split: what the rows tell, and what they would tell if leaves were known. Where rows have a
-        `tail`, that of the columns before it, and in the last row and column the sum over rows of how much their
-        activation tells: times its variance, that is what is told of a slope in the tail.
+        Observed and complete-data information of each split; the latter takes the leaf of each row to be known. Where
+        rows have a `tail`, the matrix is that of the columns before it, and its last row and column hold the
+        information of the activation, summed over rows: times the variance of a column in the tail, that is the
+        information of its slope.
     """
 
     expected: Floats
@@ -55,10 +57,10 @@ class Pass:
 
 
 class Moments(NamedTuple):
-    """Sums over rows of products of (1, x) with itself, and with what may vary along a good direction.
+    """Sums over rows of products of (1, x) with itself, and with q quantities that may vary along a good direction.
 
-    The latter are the row statistics or, where leaves are linear, the residuals, their products with x and their
-    squares. `second` has shape (d + 1, d + 1), `cross` (q, d + 1), and `size`, the sums of their absolute
+    These quantities are the row statistics or, where leaves are linear, the residuals, their products with x and their
+    squares. `second` has shape (d + 1, d + 1), `cross` (q, d + 1), and `size`, the sums of the quantities' absolute
     values, (q,).
     """
 
@@ -68,17 +70,26 @@ class Moments(NamedTuple):
 
 
 def mean_and_covariance(second: Floats) -> tuple[Floats, Floats]:
-    """Mean and covariance of x from the summed second moments of (1, x)."""
+    """Return mean (d,) and covariance (d, d) of x from the summed second moments (d + 1, d + 1) of (1, x)."""
     mean = second[0, 1:] / second[0, 0]
     return mean, second[1:, 1:] / second[0, 0] - np.outer(mean, mean)
 
 
 class Rows(Protocol):
-    """What growth and the objective may ask of the training rows."""
+    """What growth and evidence may ask of the training rows.
+
+    Attributes
+    ----------
+    family : Family
+        That of the leaves.
+    axes : ndarray of shape (D, d)
+        Directions that stand for one feature each.
+    tail : ndarray
+        Variances of the last columns of a wide table: information is one number for all of these.
+    """
 
     family: Family
     axes: Floats
-    # Variances of the last columns of a wide table, the information of which is taken to be one number.
     tail: Floats
 
     @property
@@ -97,11 +108,11 @@ class Rows(Protocol):
         ...
 
     def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
-        """One E step, and the derivatives that go with it."""
+        """Make one E step, and sum the derivatives that go with it."""
         ...
 
     def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:
-        """Leaf statistics with responsibility = membership, as in the paper."""
+        """Leaf statistics (c, leaves, k) with responsibility = membership, as in the paper."""
         ...
 
     def bound_pass(self, hyperplanes: Floats, shape: Shape) -> tuple[Floats, Floats]:
@@ -111,12 +122,12 @@ class Rows(Protocol):
     def reaching(self, hyperplanes: Floats, shape: Shape, leaf: int, *, hard: bool) -> Rows:
         """The rows of a leaf: each weighted by its membership or, if hard, those with a membership above one half.
 
-        If no row has one above one half, all rows.
+        If no row has a membership above one half, all rows.
         """
         ...
 
     def moments(self, statistics: Floats) -> Moments:
-        """Sums of products of features and targets, as seen by a leaf that holds `statistics` (k,)."""
+        """Sums of products of features and targets, for a leaf that holds `statistics` (k,)."""
         ...
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
@@ -126,40 +137,43 @@ class Rows(Protocol):
     def histogram(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
         """Statistics by bin of each direction, on the left and right of each hard cut; (cuts, 2, D, bins, k).
 
-        They are those of the `scan_family`: where leaves are linear, of the residuals from a leaf that holds
+        The statistics are those of the `scan_family`: where leaves are linear, of the residuals from a leaf that holds
         `statistics` (k,).
         """
         ...
 
     def scan(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
-        """Evidence gained by a hard threshold at each edge, on the left and right of each cut; (cuts, 2, D, edges).
+        """Log evidence gained by a hard threshold at each edge, left and right of each cut; (cuts, 2, D, edges).
 
         It is that of the `scan_family`, from the sums of a `histogram`.
         """
         ...
 
     def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Rows:
-        """The rows as a branch in the place of one leaf would see them, all else held."""
+        """The view from a leaf: the rows for a branch that takes its place while all else is held.
+
+        The view knows how likely the other leaves make each target, so that sums over it are those of the whole tree.
+        """
         ...
 
     def views(
         self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Sequence[int] | Integers
     ) -> Iterator[Rows]:
-        """The rows `within` each of some leaves; rows are read once for several of them."""
+        """The rows `within` each of some leaves; the rows are read once for several leaves."""
         ...
 
     def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
-        """How likely targets are below each split of one tree, and the new leaf statistics (leaves, k).
+        """How likely targets are below each split of one tree (m,), and the new leaf statistics (leaves, k).
 
-        The former (m,) are sums over rows of the responsibility of all leaves below a split times the log of what they
-        together say of the target: the mean of exp(E_q[log p(y | leaf)]) by membership among them.
+        The first are sums over rows of R log p: R is the responsibility of all leaves below a split, and p the
+        likelihood that they give the target together, the mean of exp(E_q[log p(y | leaf)]) by membership among them.
         """
         ...
 
     def sampled(self, size: int) -> Rows:
-        """About this many of the rows, the same ones in any order; all of them if they are not many more.
+        """About `size` of the rows, the same ones in any order; all rows if these are at most twice as many.
 
-        Whether a row is taken depends on what it holds, so that repeats of a row are taken or left together.
+        Whether a row is taken depends on its content alone, so that repeats of a row are taken or left together.
         """
         ...
 
@@ -168,13 +182,9 @@ class Rows(Protocol):
         ...
 
     def arranged(self, hyperplanes: Floats, shape: Shape) -> Rows:
-        """The same rows, in an order in which neighbours go the same way down a tree if that makes passes faster."""
+        """The same rows, sorted by their way down a tree if that makes passes faster."""
         ...
 
     def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
         """For each split the share of the rows reaching it whose gate lies strictly between low and high."""
         ...
-
-
-# Rows that tell enough of the information of splits to find the way up.
-HESSIAN_ROWS = 16384

@@ -6,7 +6,6 @@ and costs of all steps are differences of the log evidence that grew the tree.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..distributions import ClassDistribution
+from ..estimators import training_rows, with_model
 from ..evidence import State, log_bayes_factors, penalty, reconverge
 from ..growth import polish
 from ..history import GrowthEvent, History
@@ -94,12 +94,12 @@ def simplify(
     """
     _check_arguments(tolerance, max_features, verbose)
     model = fitted_model(estimator)
-    if not hasattr(estimator, "_rows_like_fit"):
+    if not hasattr(estimator, "growth_policy"):
         raise ValueError(
             f"{type(estimator).__name__} was not grown by a log evidence in which splits have a price, so that there "
             "is nothing to judge a simpler tree by. Use ReticulumClassifier."
         )
-    rows, cells, targets, weights = estimator._rows_like_fit(X, y, sample_weight)
+    rows, cells, targets, weights = training_rows(estimator, X, y, sample_weight)
     problem = Problem.of(estimator, rows, bool(verbose), SimplificationPolicy())
 
     def log_loss(simpler: Reticulum) -> float:
@@ -174,7 +174,8 @@ def _with_tree(estimator: Any, problem: Problem, state: State, steps: Sequence[S
     """A copy of a fitted estimator with another tree, and the steps towards it in its history."""
     rows, tree, model = problem.rows, state.tree, estimator.model_
     if len(steps) > 1:
-        factors = log_bayes_factors(rows, state)
+        growth = problem.policy.growth
+        factors = log_bayes_factors(rows, state, many_rows=growth.bayes_factor_rows, beyond_doubt=growth.beyond_doubt)
         grey_shares = rows.grey_shares(tree.hyperplanes, tree.shape, *GREY_ZONE)
         model = replace(problem.model(model, state), log_bayes_factors=factors, grey_shares=grey_shares)
     history = estimator.history_
@@ -182,6 +183,4 @@ def _with_tree(estimator: Any, problem: Problem, state: State, steps: Sequence[S
         GrowthEvent(history.n_attempts + number, "simplified", None, step.tree, step.log_evidence)
         for number, step in enumerate(steps[1:], start=1)
     ]
-    simpler = copy.copy(estimator)
-    simpler._keep(model, History((*history, *events), history.stopping_reason))
-    return simpler
+    return with_model(estimator, model, History((*history, *events), history.stopping_reason))

@@ -1,4 +1,4 @@
-"""What a law tries a family out on."""
+"""Cases, a family with random rows and leaves to try laws on, and the errors of laws that are broken."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A family with what a law needs to try it out.
+    """A family with random rows and leaves to try it on.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Case:
     n_features: int = 2
 
     def rows(self, rng: np.random.Generator, n: int) -> Sample:
-        """Rows with random features, of which targets are independent."""
+        """Rows with random features and targets that do not depend on them."""
         design = np.concatenate([np.ones((1, n)), rng.normal(size=(self.n_features, n))])
         targets = self.draw_targets(rng, n)
         return Sample(design, targets, self.family.row_statistics(design, targets))
@@ -57,7 +57,7 @@ class Case:
         return np.stack([np.zeros_like(few), few, 50 * many])
 
     def predictive(self, statistics: Floats, membership: Floats, design: Floats) -> Mixture | ClassDistribution:
-        """What the family predicts, known to be one of the two kinds."""
+        """The predictive distribution of the family, checked to be one."""
         predictive = self.family.predictive(statistics, membership, design)
         hold(
             isinstance(predictive, Mixture | ClassDistribution) and len(predictive) == design.shape[1],
@@ -68,18 +68,21 @@ class Case:
 
 
 def hold(holds: Any, otherwise: str, look_at: str) -> None:
+    """Raise an AssertionError unless something holds, with where to look."""
     if not holds:
         raise AssertionError(f"{otherwise}. Look at {look_at}.")
 
 
-def agree(found: Any, expected: Any, what: str, look_at: str, *, unit: Any = 1.0, tolerance: float = TOLERANCE) -> None:
-    """`found` is what is expected, up to the tolerance, in the given unit and relative to it."""
-    found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
-    hold(found.shape == expected.shape, f"{what}: expected shape {expected.shape}, found {found.shape}", look_at)
+def agree(
+    values: Any, expected: Any, what: str, look_at: str, *, unit: Any = 1.0, tolerance: float = TOLERANCE
+) -> None:
+    """Raise an AssertionError unless values are as expected, up to the tolerance times the unit and expected size."""
+    values, expected = np.asarray(values, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    hold(values.shape == expected.shape, f"{what}: expected shape {expected.shape}, found {values.shape}", look_at)
     with np.errstate(invalid="ignore"):
-        good = (found == expected) | (np.abs(found - expected) <= tolerance * (unit + np.abs(expected)))
-    if not good.all():
-        place = tuple(int(i) for i in np.argwhere(~good)[0])
+        is_good = (values == expected) | (np.abs(values - expected) <= tolerance * (unit + np.abs(expected)))
+    if not is_good.all():
+        place = tuple(int(i) for i in np.argwhere(~is_good)[0])
         at = f" at {list(place)}" if place else ""
-        otherwise = f"{what}{at}: expected {expected[place]:.10g}, found {found[place]:.10g}"
+        otherwise = f"{what}{at}: expected {expected[place]:.10g}, found {values[place]:.10g}"
         raise AssertionError(f"{otherwise}. Look at {look_at}.")

@@ -1,8 +1,8 @@
-"""What every family is held to.
+"""The laws of families: all in one table, and the function that holds a family to them.
 
-Growth, the objective and the model know families by the methods of `Family` alone, and rely on these laws. Each law is
-one function of a case and a random generator, which raises an AssertionError where it is broken; a new law is one
-more of them in `LAWS`. `check_family` holds a family to all of them, with NumPy and SciPy alone.
+Growth, evidence and the model know families by the members of `Family` alone, and rely on these laws. A law is a
+function of a case and a random generator, which raises an AssertionError if the family breaks it; a new law is one more
+entry of `LAWS`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Law = Callable[[Case, np.random.Generator], None]
 
 
 def the_scan_family_keeps_the_laws(case: Case, rng: np.random.Generator) -> None:
-    """A scan works with residuals and one feature as a tree does with targets and all (linear families)."""
+    """The family of residuals and one feature, which scans use, is a family as any other (linear families)."""
     if not case.family.uses_design:
         return
     family = cast("LinearFamily", case.family)
@@ -105,11 +105,12 @@ LAWS: tuple[Law, ...] = (
 
 
 def name_of(law: Law) -> str:
-    """A law in words."""
+    """The name of a law in words."""
     return law.__name__.replace("_", " ")
 
 
 def _check_members(family: Any, what: str) -> None:
+    """Raise a TypeError unless an object has the members of a family."""
     name = family.__name__ if isinstance(family, type) else type(family).__name__
     if isinstance(family, type):
         raise TypeError(f"{what} is the class {name}; give an instance, such as {name}(...).")
@@ -135,20 +136,20 @@ def check_family(
     Parameters
     ----------
     family : Family
-        The family with its prior.
+        The family to check, with its prior.
     draw_targets : callable
         ``draw_targets(rng, n)`` gives n plausible targets, as an array; `rng` is a `numpy.random.Generator`.
     n_features : int, default=2
-        Number of features to draw at random. Those of a family with linear leaves have to fit it.
+        Number of features to draw at random. A family with linear leaves may need a certain number.
     n_rounds : int, default=10
         How often each law is tried, each time with other targets and leaves.
     random_state : int, default=0
-        Seed; the same one tries the same targets and leaves.
+        Seed of the targets and leaves.
 
     Raises
     ------
     AssertionError
-        If a law is broken. The message names the law, what was expected and found, and what to look at.
+        If the family breaks a law. The message names the law, what was expected and found, and where to look.
     TypeError
         If methods of `Family`, or of `LinearFamily` where leaves use the design, are missing.
 

@@ -1,4 +1,4 @@
-"""Laws of families whose leaves look at the features."""
+"""Laws of families whose leaves are linear in the features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .case import Case, agree, hold
 
 
 def residuals_are_means_and_variances(case: Case, rng: np.random.Generator) -> None:
-    """What a leaf leaves unexplained is what its scan family takes as targets (linear families)."""
+    """Residuals of a leaf are targets for its scan family (linear families)."""
     if not case.family.uses_design:
         return
     family = cast("LinearFamily", case.family)
@@ -28,7 +28,7 @@ def residuals_are_means_and_variances(case: Case, rng: np.random.Generator) -> N
 
 
 def what_is_missing_adds_to_the_spread(case: Case, rng: np.random.Generator) -> None:
-    """Predictions of rows in which features are missing are wider, by what slopes make of these (linear families)."""
+    """Where features are missing predictions are wider, by the variance of the slopes times them (linear families)."""
     if not case.family.uses_design:
         return
     family, leaves = cast("LinearFamily", case.family), case.leaves(rng)
@@ -49,11 +49,11 @@ def what_is_missing_adds_to_the_spread(case: Case, rng: np.random.Generator) -> 
 
 
 def slope_gains_are_not_negative(case: Case, rng: np.random.Generator) -> None:
-    """Importances are shares of them (linear families)."""
+    """Importances of features are shares of the gains of their slopes (linear families)."""
     if not case.family.uses_design:
         return
     gains = cast("LinearFamily", case.family).slope_gains(case.leaves(rng))
     expected = (3, case.n_features)
     hold(np.shape(gains) == expected, f"expected shape {expected}, found {np.shape(gains)}", "slope_gains")
-    good = np.isfinite(gains) & (gains >= 0)
-    hold(good.all(), f"expected finite numbers from 0 on, found {gains[~good]}", "slope_gains")
+    is_good = np.isfinite(gains) & (gains >= 0)
+    hold(is_good.all(), f"expected finite numbers from 0 on, found {gains[~is_good]}", "slope_gains")

@@ -13,27 +13,28 @@ from ..distributions import ClassDistribution, Mixture
 from .case import TOLERANCE, Case, agree, hold
 
 _DRAWS = 4000
-# By the Dvoretzky-Kiefer-Wolfowitz inequality right draws are further off once in a billion times.
+# By the Dvoretzky-Kiefer-Wolfowitz inequality, draws from the right distribution are further off once in a billion.
 _FURTHEST = float(np.sqrt(np.log(2e9) / (2 * _DRAWS)))
 _TAILS = np.array([1e-12, 1e-9, 1e-6, 1e-4, 0.01, 0.1, 0.3])
 _LEVELS = np.concatenate([_TAILS, [0.5], 1.0 - _TAILS[::-1]])
+# A density that needs more pieces, or counts, is not integrated any further.
 _MOST_COUNTS = 100_000
 _MOST_PIECES = 4000
 
 
 def log_evidence_is_the_sum_of_sequential_predictions(case: Case, rng: np.random.Generator) -> None:
-    """The chain rule: what a leaf says about each target after those before it adds up to its log evidence."""
+    """The chain rule: log densities of each target given those before it add up to the log evidence."""
     design, targets, statistics = case.rows(rng, 8)
     after = np.cumsum(statistics, axis=0)
     before = np.concatenate([np.zeros_like(after[:1]), after[:-1]])
-    # Each row has a leaf of its own, which has seen the rows before it.
+    # Each row has another leaf, with the statistics of the rows before it.
     predicted = case.predictive(before, np.eye(8), design).logpdf(targets)
     look_at = "log_evidence and predictive: one of them has another prior or constant"
     agree(case.family.log_evidence(after[-1]), predicted.sum(), "log evidence", look_at)
 
 
 def the_predictive_is_a_ratio_of_evidences(case: Case, rng: np.random.Generator) -> None:
-    """A leaf's density at a target is the evidence with it over that without it."""
+    """The predictive density at a target is the evidence with this target over that without it."""
     design, targets, statistics = case.rows(rng, 6)
     for leaf in case.leaves(rng):
         density = case.predictive(leaf[None], np.ones((1, 6)), design).logpdf(targets)
@@ -44,35 +45,35 @@ def the_predictive_is_a_ratio_of_evidences(case: Case, rng: np.random.Generator)
 
 
 def leaves_are_mixed_by_membership(case: Case, rng: np.random.Generator) -> None:
-    """A row that belongs to several leaves has the mixture of what they predict."""
+    """The predictive of a row that belongs to several leaves is the mixture of theirs."""
     design, targets, _ = case.rows(rng, 6)
     leaves, membership = case.leaves(rng), rng.dirichlet(np.ones(3), size=6).T
     alone = [case.predictive(leaf[None], np.ones((1, 6)), design).pdf(targets) for leaf in leaves]
     mixed = (membership * np.array(alone)).sum(axis=0)
-    found = case.predictive(leaves, membership, design).pdf(targets)
-    agree(found, mixed, "density of the predictive", "predictive and its use of membership", unit=mixed.max())
+    density = case.predictive(leaves, membership, design).pdf(targets)
+    agree(density, mixed, "density of the predictive", "predictive and its use of membership", unit=mixed.max())
 
 
 def the_predictive_mean_is_that_of_the_predictive(case: Case, rng: np.random.Generator) -> None:
-    """The shortcut says the same as the whole distribution; where there are no rows it says nothing."""
+    """`predictive_mean` is the mean of `predictive`, also of no rows."""
     design = case.rows(rng, 6).design
     leaves, membership = case.leaves(rng), rng.dirichlet(np.ones(3), size=6).T
     predictive = case.predictive(leaves, membership, design)
-    found, expected = case.family.predictive_mean(leaves, membership, design), predictive.mean
+    mean, expected = case.family.predictive_mean(leaves, membership, design), predictive.mean
     hold(
-        np.shape(found) == np.shape(expected),
-        f"expected shape {np.shape(expected)}, found {np.shape(found)}",
+        np.shape(mean) == np.shape(expected),
+        f"expected shape {np.shape(expected)}, found {np.shape(mean)}",
         "predictive_mean",
     )
     unit: Any = np.ones_like(expected)
     if isinstance(predictive, Mixture):
         lower, upper = predictive.interval(0.5)
         unit = upper - lower
-    is_there = np.isfinite(expected)
+    is_finite = np.isfinite(expected)
     look_at = "predictive_mean and predictive"
-    agree(found[is_there], expected[is_there], "predictive_mean", look_at, unit=unit[is_there])
-    nothing = case.family.predictive_mean(leaves, membership[:, :0], design[:, :0])
-    agree(nothing, expected[:0], "predictive_mean of no rows", "predictive_mean")
+    agree(mean[is_finite], expected[is_finite], "predictive_mean", look_at, unit=unit[is_finite])
+    of_no_rows = case.family.predictive_mean(leaves, membership[:, :0], design[:, :0])
+    agree(of_no_rows, expected[:0], "predictive_mean of no rows", "predictive_mean")
 
 
 def predict_each_leaf(case: Case, rng: np.random.Generator) -> Mixture | ClassDistribution:
@@ -100,11 +101,11 @@ def cdf_and_quantile_invert_each_other(case: Case, rng: np.random.Generator) -> 
 
 
 class _Moments(NamedTuple):
-    """What adding up a density gives.
+    """Sums of a density.
 
-    Masses are those of pieces between quantiles, or of all counts up to each, and `probability` is what they should
-    be. Moments (2,) are the first and second of all pieces, about `center` and in units of `unit`; `missing` is at
-    least what the tails beyond would add to them.
+    `mass` is that of pieces between quantiles, or of all counts up to each, and `probability` is the one that the cdf
+    gives them. `moments` (2,) are the first and second, about `center` and in units of `unit`; `missing` is an upper
+    limit of what the tails beyond would add to them.
     """
 
     mass: Floats
@@ -116,7 +117,7 @@ class _Moments(NamedTuple):
 
 
 def _moments(predictive: Mixture) -> _Moments:
-    """Moments of a predictive of one row."""
+    """Sums of the density of a predictive of one row."""
     edges = predictive.quantile(_LEVELS)[0]
     low, center, high = predictive.quantile([0.16, 0.5, 0.84])[0]
     unit = float(high - low) or 1.0
@@ -138,7 +139,7 @@ def _moments(predictive: Mixture) -> _Moments:
 
 
 def _integrals(function: Callable[[Floats], Floats], edges: Floats) -> Floats:
-    """Integrals (q, pieces) of a function of (m,) to (q, m) between edges; pieces are halved until they are right."""
+    """Integrals (q, pieces) of a function of (m,) to (q, m) between edges; pieces are halved until they converge."""
     nodes, weights = np.polynomial.legendre.leggauss(16)
 
     def rule(low: Floats, high: Floats) -> Floats:
@@ -155,7 +156,6 @@ def _integrals(function: Callable[[Floats], Floats], edges: Floats) -> Floats:
         left, right = rule(low, middle), rule(middle, high)
         error = np.abs(left + right - whole)
         rest = (error > 1e-10 * (1.0 + np.abs(whole))).any(axis=0) & (low < middle) & (middle < high)
-        # A density that is nowhere smooth is not worth more.
         rest &= len(rest) < _MOST_PIECES
         np.add.at(totals.T, piece[~rest], (left + right)[:, ~rest].T)
         low, high = np.append(low[rest], middle[rest]), np.append(middle[rest], high[rest])
@@ -164,31 +164,31 @@ def _integrals(function: Callable[[Floats], Floats], edges: Floats) -> Floats:
 
 
 def the_predictive_sums_to_one(case: Case, rng: np.random.Generator) -> None:
-    """Densities integrate, and probabilities sum, to what the cdf says."""
+    """Densities integrate, and probabilities sum, to differences of the cdf."""
     predictive = predict_each_leaf(case, rng)
     if isinstance(predictive, ClassDistribution):
         total = predictive.pmf(predictive.classes[None]).sum(axis=1)
         agree(total, np.ones(3), "sum of the probabilities of all classes", "predictive")
         return
     for row in range(3):
-        found = _moments(predictive[row])
+        sums = _moments(predictive[row])
         what = "probability between two quantiles, by adding up the density"
-        agree(found.mass, found.probability, what, "logpdf and cdf of the components", tolerance=1e-7)
+        agree(sums.mass, sums.probability, what, "logpdf and cdf of the components", tolerance=1e-7)
 
 
 def mean_and_std_are_those_of_the_density(case: Case, rng: np.random.Generator) -> None:
-    """Mean and standard deviation, where there are any, are the moments of the density."""
+    """Mean and standard deviation, where they exist, are the moments of the density."""
     predictive = predict_each_leaf(case, rng)
     if isinstance(predictive, ClassDistribution):
         codes = predictive.pmf(predictive.classes[None])
         agree(predictive.mean, codes, "mean of the one-hot target", "predictive")
         return
     for row, (mean, std) in enumerate(zip(predictive.mean, predictive.std, strict=True)):
-        found = _moments(predictive[row])
-        first = (mean - found.center) / found.unit
-        second = (std / found.unit) ** 2 + first**2
+        sums = _moments(predictive[row])
+        first = (mean - sums.center) / sums.unit
+        second = (std / sums.unit) ** 2 + first**2
         for what, stated, moment, missing in zip(
-            ("mean", "variance"), (first, second), found.moments, found.missing, strict=True
+            ("mean", "variance"), (first, second), sums.moments, sums.missing, strict=True
         ):
             hold(
                 not np.isfinite(stated) or abs(moment - stated) <= 1e-6 * (1.0 + abs(stated)) + missing,
@@ -218,7 +218,7 @@ def samples_follow_the_cdf(case: Case, rng: np.random.Generator) -> None:
 
 
 def uncertainty_is_the_sum_of_its_parts(case: Case, rng: np.random.Generator) -> None:
-    """None of them is negative, and the total is the variance, or the entropy of classes, of the predictive."""
+    """No part is negative, and the total is the variance, or the entropy of classes, of the predictive."""
     design = case.rows(rng, 6).design
     leaves, membership = case.leaves(rng), rng.dirichlet(np.ones(3), size=6).T
     predictive = case.predictive(leaves, membership, design)
@@ -230,45 +230,50 @@ def uncertainty_is_the_sum_of_its_parts(case: Case, rng: np.random.Generator) ->
         expected, look_at = entr(predictive.probabilities).sum(axis=1), "uncertainty, whose total is an entropy in nats"
     else:
         expected, look_at = predictive.std**2, "uncertainty, whose total is a variance, and variance of the components"
-    total, is_there = uncertainty.total, np.isfinite(expected)
-    unit = 1.0 if isinstance(predictive, ClassDistribution) else expected[is_there]
-    agree(total[is_there], expected[is_there], "total", look_at, unit=unit)
-    hold(not np.isfinite(total[~is_there]).any(), f"expected a total that is not finite, found {total}", look_at)
-    added = np.sum(parts, axis=0)[is_there]
-    agree(added, total[is_there], "sum of the parts", "uncertainty", unit=unit)
+    total, is_finite = uncertainty.total, np.isfinite(expected)
+    unit = 1.0 if isinstance(predictive, ClassDistribution) else expected[is_finite]
+    agree(total[is_finite], expected[is_finite], "total", look_at, unit=unit)
+    hold(not np.isfinite(total[~is_finite]).any(), f"expected a total that is not finite, found {total}", look_at)
+    added = np.sum(parts, axis=0)[is_finite]
+    agree(added, total[is_finite], "sum of the parts", "uncertainty", unit=unit)
 
 
 def uncertainty_of_a_leaf_falls_with_rows(case: Case, rng: np.random.Generator) -> None:
-    """A leaf that has seen a hundred times as much knows more; where it is the only one, there is no routing."""
+    """A leaf with a hundred times the rows has less than half the uncertainty; the only leaf has none of routing."""
     design, _, statistics = case.rows(rng, 30 + case.family.n_statistics)
     leaf, membership = statistics.sum(axis=0)[None], np.ones((1, len(statistics)))
     few, many = (case.family.uncertainty(factor * leaf, membership, design) for factor in (1, 100))
     for uncertainty in (few, many):
-        none = uncertainty.routing <= TOLERANCE * uncertainty.total
-        hold(none.all(), f"routing to the only leaf: expected 0, found {uncertainty.routing.max():.10g}", "uncertainty")
-    # In fact to about a hundredth.
-    good = (many.leaf < 0.5 * few.leaf) | (few.leaf <= TOLERANCE * few.total)
+        is_zero = uncertainty.routing <= TOLERANCE * uncertainty.total
+        hold(
+            is_zero.all(),
+            f"routing to the only leaf: expected 0, found {uncertainty.routing.max():.10g}",
+            "uncertainty",
+        )
+    # It falls to about a hundredth.
+    is_good = (many.leaf < 0.5 * few.leaf) | (few.leaf <= TOLERANCE * few.total)
     hold(
-        good.all(),
-        f"leaf part: expected less than half of {few.leaf[~good]} after 100 times the rows, found {many.leaf[~good]}",
+        is_good.all(),
+        f"leaf part: expected less than half of {few.leaf[~is_good]} after 100 times the rows, "
+        f"found {many.leaf[~is_good]}",
         "uncertainty and its leaf part",
     )
 
 
 def a_description_is_one_line(case: Case, rng: np.random.Generator) -> None:
-    """What a leaf says is shown in one line of a printed tree."""
+    """A leaf has one line in a printed tree."""
     leaves = case.leaves(rng)
     predictive = predict_each_leaf(case, rng)
     n_classes = len(predictive.classes) if isinstance(predictive, ClassDistribution) else 1
     lengths = (1, case.n_features + 1)
 
     def linear(coefficients: Floats) -> str:
-        found = np.shape(coefficients)
-        good = len(found) == 1 and found[0] in lengths
-        hold(good, f"expected `linear` called with one of {lengths} numbers, found shape {found}", "describe")
+        shape = np.shape(coefficients)
+        is_good = len(shape) == 1 and shape[0] in lengths
+        hold(is_good, f"expected `linear` called with one of {lengths} numbers, found shape {shape}", "describe")
         return " ".join(f"{coefficient:.3g}" for coefficient in coefficients)
 
     for leaf in leaves:
-        told = case.family.describe(leaf, [f"y{j}" for j in range(n_classes)], linear)
-        good = isinstance(told, str) and told.strip() and "\n" not in told
-        hold(good, f"expected one line of text, found {told!r}", "describe")
+        text = case.family.describe(leaf, [f"y{j}" for j in range(n_classes)], linear)
+        is_good = isinstance(text, str) and text.strip() and "\n" not in text
+        hold(is_good, f"expected one line of text, found {text!r}", "describe")

@@ -18,12 +18,12 @@ from ..tree import single_leaf, split_leaf
 from .case import TOLERANCE, Case, agree, hold
 
 _GRADIENT_TOLERANCE = 1e-6
-# Of a weight, in differences of fourth order.
+# Step of a row's weight in differences of fourth order.
 _STEP = 2.5e-4
 
 
 def statistics_of_partitions_add(case: Case, rng: np.random.Generator) -> None:
-    """Statistics are those of one row alone, of the right shape, with or without a design that is not used."""
+    """Statistics of a row depend on this row alone, and on the design only if the family uses it."""
     n = int(rng.integers(2, 20))
     design, targets, whole = case.rows(rng, n)
     row_statistics = case.family.row_statistics
@@ -41,7 +41,7 @@ def statistics_of_partitions_add(case: Case, rng: np.random.Generator) -> None:
 
 
 def arguments_are_left_alone(case: Case, rng: np.random.Generator) -> None:
-    """Whoever asks goes on with the arrays that were handed over."""
+    """Callers use the arrays again that they pass."""
     family, leaves, rows = case.family, case.leaves(rng), case.rows(rng, 4)
     membership = rng.dirichlet(np.ones(3), size=4).T
     names = ["log_evidence", "expected_parameters", "are_possible", "unexplained_potential", "counts"]
@@ -51,8 +51,8 @@ def arguments_are_left_alone(case: Case, rng: np.random.Generator) -> None:
     for name, arguments in calls:
         before = copy.deepcopy(arguments)
         getattr(family, name)(*arguments)
-        same = all(np.array_equal(old, new) for old, new in zip(before, arguments, strict=True))
-        hold(same, f"expected {name} to leave its arguments as they are, found them changed", name)
+        are_same = all(np.array_equal(old, new) for old, new in zip(before, arguments, strict=True))
+        hold(are_same, f"expected {name} to leave its arguments as they are, found them changed", name)
 
 
 def an_integer_weight_equals_repeated_rows(case: Case, rng: np.random.Generator) -> None:
@@ -75,7 +75,7 @@ def counts_are_numbers_of_rows(case: Case, rng: np.random.Generator) -> None:
 
 
 def sums_of_rows_are_possible(case: Case, rng: np.random.Generator) -> None:
-    """Steps are lengthened as far as statistics stay possible, so that these must be told from all others."""
+    """An ascent lengthens its steps as far as statistics stay possible, and has to see where they do not."""
     rows, sums = case.rows(rng, 8).statistics, case.statistics(rng, 5)
     for possible, what in ((rows, "a single row"), (sums, "sums of rows with positive weights")):
         hold(np.all(case.family.are_possible(possible)), f"{what}: expected True, found False", "are_possible")
@@ -93,9 +93,9 @@ def an_empty_leaf_has_log_evidence_zero(case: Case, rng: np.random.Generator) ->
 
 
 def expected_parameters_are_the_gradient_of_log_evidence(case: Case, rng: np.random.Generator) -> None:
-    """By the weight of each row, log evidence rises as its expected parameters say."""
+    """The derivative of log evidence by the weight of a row is its expected log-likelihood."""
     rows = case.rows(rng, case.family.n_statistics + 10).statistics
-    # Weights are what varies, not statistics: these stay possible then, and no coordinate needs a step of its own.
+    # Weights are varied instead of statistics, which so stay possible, and whose coordinates may have different units.
     weights = 0.05 + rng.random(len(rows)) ** 3
     steps = _STEP * np.array([1.0, -1.0, 2.0, -2.0])[:, None, None] * np.eye(len(rows))
     up, down, far_up, far_down = case.family.log_evidence((weights + steps) @ rows)
@@ -106,7 +106,7 @@ def expected_parameters_are_the_gradient_of_log_evidence(case: Case, rng: np.ran
 
 
 def log_evidence_is_convex(case: Case, rng: np.random.Generator) -> None:
-    """This makes the variational objective a lower bound."""
+    """Without this the variational objective would be no lower bound."""
     here, there = case.statistics(rng, 2, 5)
     slopes = case.family.expected_parameters(here)
     tangent = case.family.log_evidence(here) + (slopes * (there - here)).sum(axis=-1)
@@ -121,7 +121,7 @@ def log_evidence_is_convex(case: Case, rng: np.random.Generator) -> None:
 
 
 def leaves_are_treated_one_by_one(case: Case, rng: np.random.Generator) -> None:
-    """Whatever stands in leading axes, each leaf gets the answer that it gets alone."""
+    """In leading axes of any shape, each leaf has the values that it has alone."""
     family = case.family
     statistics = case.statistics(rng, 2, 3)
     for method in (
@@ -137,10 +137,10 @@ def leaves_are_treated_one_by_one(case: Case, rng: np.random.Generator) -> None:
 
 
 def unexplained_potential_is_finite_and_not_negative(case: Case, rng: np.random.Generator) -> None:
-    """Leaves are ranked by it, and one without any is left alone."""
+    """Leaves are ranked by their potential, and one that has none is not split."""
     potential = case.family.unexplained_potential(case.leaves(rng))
-    good = np.isfinite(potential) & (potential >= 0)
-    hold(np.all(good), f"expected finite numbers from 0 on, found {potential}", "unexplained_potential")
+    is_good = np.isfinite(potential) & (potential >= 0)
+    hold(np.all(is_good), f"expected finite numbers from 0 on, found {potential}", "unexplained_potential")
 
 
 def bounds_are_in_order(case: Case, rng: np.random.Generator) -> None:
@@ -165,8 +165,8 @@ def bounds_are_in_order(case: Case, rng: np.random.Generator) -> None:
         (paper, optimum, "the paper's bound at most the variational optimum"),
         (optimum, best, "the variational optimum at most the log marginal likelihood"),
     ):
-        good = lower <= upper + TOLERANCE * (1.0 + abs(upper))
-        hold(good, f"expected {what}, found {lower:.10g} and {upper:.10g}", look_at)
+        is_good = lower <= upper + TOLERANCE * (1.0 + abs(upper))
+        hold(is_good, f"expected {what}, found {lower:.10g} and {upper:.10g}", look_at)
 
 
 def copies_are_the_same(case: Case, rng: np.random.Generator) -> None:
@@ -184,7 +184,7 @@ def copies_are_the_same(case: Case, rng: np.random.Generator) -> None:
             ) from error
 
     for copied in (copy.copy, copy.deepcopy, by_pickle):
-        found = np.asarray(copied(case.family).log_evidence(leaves))
-        same = found.shape == expected.shape and found.tobytes() == expected.tobytes()
+        log_evidence = np.asarray(copied(case.family).log_evidence(leaves))
+        is_same = log_evidence.shape == expected.shape and log_evidence.tobytes() == expected.tobytes()
         look_at = "attributes that are set outside of __init__"
-        hold(same, f"log evidence of a copy: expected {expected} to the bit, found {found}", look_at)
+        hold(is_same, f"log evidence of a copy: expected {expected} to the bit, found {log_evidence}", look_at)

@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import log_loss
 
 from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor, simplify
+from bayesian_reticulum.estimators import training_rows
 from bayesian_reticulum.evidence import evaluate, log_bayes_factors
 from bayesian_reticulum.explain import evidence_ledger, node_cards
 from plugins import GammaPoisson, mixed_frame
@@ -60,12 +61,6 @@ TABLES = {
 }
 
 
-def rows_like_fit(estimator, X, y):
-    """A table like that of fit as rows of the fitted model, and the weights of its rows."""
-    rows, _, _, weights = estimator._rows_like_fit(X, y, None)
-    return rows, weights
-
-
 @pytest.fixture(scope="module", params=TABLES)
 def simplified(request):
     estimator, X, y = TABLES[request.param]()
@@ -83,7 +78,7 @@ def _losses(estimator, X, y):
 
 def test_every_cost_is_one_that_was_measured(simplified):
     estimator, X, y, simpler = simplified
-    rows, weights = rows_like_fit(estimator, X, y)
+    rows, _, _, weights = training_rows(estimator, X, y)
     assert simpler.steps[0].log_evidence == pytest.approx(estimator.log_evidence_, abs=1e-6)
     for before, step in zip((None, *simpler.steps), simpler.steps, strict=False):
         afresh = evaluate(rows, step.tree, step.precisions, sparse=True)
@@ -131,7 +126,7 @@ def test_bayes_factors_of_a_sparse_tree_are_differences_of_its_evidence():
     X, y = load_breast_cancer(return_X_y=True)
     simpler = simplify(ReticulumClassifier(random_state=0).fit(X, y), X, y).estimator
     model = simpler.model_
-    rows, _ = rows_like_fit(simpler, X, y)
+    rows, *_ = training_rows(simpler, X, y)
     state = evaluate(rows, model.tree, model.precisions, tolerance=1e-9, sparse=True)
     np.testing.assert_allclose(model.log_bayes_factors, log_bayes_factors(rows, state), atol=1e-3)
 
@@ -181,7 +176,7 @@ def test_wide_tables_are_measured_on_the_rows_that_are_given():
     first, *_, last = simplify(clf, X[:150], y[:150]).steps
     # Half of the rows tell about half as much.
     assert clf.log_evidence_ + 30 < first.log_evidence < last.log_evidence
-    fewer, _ = rows_like_fit(clf, X[:150], y[:150])
+    fewer, *_ = training_rows(clf, X[:150], y[:150])
     exact = evaluate(fewer, clf.model_.tree, clf.model_.precisions, sparse=True)
     assert first.log_evidence == pytest.approx(exact.log_evidence, abs=2.0)
 
@@ -191,7 +186,7 @@ def test_steps_of_many_rows_are_measured_on_all_of_them():
     X = rng.normal(size=(35_000, 3))
     y = (rng.uniform(size=len(X)) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(int)
     clf = ReticulumClassifier(random_state=0, patience=1, lookahead=0).fit(X, y)
-    rows, _ = rows_like_fit(clf, X, y)
+    rows, *_ = training_rows(clf, X, y)
     for step in simplify(clf, X, y).steps:
         measured = evaluate(rows, step.tree, step.precisions, sparse=True)
         assert step.log_evidence == pytest.approx(measured.log_evidence, abs=0.05)

@@ -1,0 +1,83 @@
+// The requests for histograms, and for scans of thresholds that are made from them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "blocks.hpp"
+#include "instruction_sets.hpp"
+
+namespace reticulum {
+
+inline Grid checked_grid(const Table& table, const In<double, 2>& directions, const In<double, 2>& edges,
+                         const In<double, 2>& cuts) {
+    const int width = table.width();
+    require(static_cast<int>(directions.shape(1)) == width && static_cast<int>(cuts.shape(1)) == width,
+            "directions and cuts need one slope for each column");
+    require(edges.shape(0) == directions.shape(0), "each direction needs edges");
+    return {static_cast<int>(directions.shape(0)),
+            static_cast<int>(edges.shape(1)),
+            static_cast<int>(cuts.shape(0)),
+            width,
+            directions.data(),
+            edges.data(),
+            cuts.data()};
+}
+
+inline int64_t histogram_size(const Table& table, const Grid& grid) {
+    const int k = table.n_statistics(), groups = 1 + grid.cuts;
+    const int64_t cells = table.has_codes() ? int64_t{k} * padded_groups(groups) : padded_groups(groups * k);
+    return int64_t{grid.directions} * (grid.edges + 1) * cells;
+}
+
+inline void add_histogram(const Table& table, const Grid& grid, int threads, double* out) {
+    const Plan plan = table.plan(block_rows(grid.width + grid.directions + grid.cuts), kHistogramRows);
+    sum_blocks<double>(table, plan, threads, {{out, histogram_size(table, grid)}},
+                       [&](const Block& block, int64_t start, double* const* sums, Scratch& scratch) {
+                           kernels.histogram(grid, block, table.n_statistics(), table.mass() + start, sums[0], scratch);
+                       });
+}
+
+// Adds to out (directions, bins, k or 1, padded groups), see Kernels::histogram.
+inline void histogram(const Table& table, In<double, 2> directions, In<double, 2> edges, In<double, 2> cuts,
+                      int threads, Out<4> out) {
+    const Grid grid = checked_grid(table, directions, edges, cuts);
+    require(static_cast<int64_t>(out.size()) == histogram_size(table, grid), "out has another size");
+    nb::gil_scoped_release release;
+    add_histogram(table, grid, threads, out.data());
+}
+
+struct ScanCounts {
+    std::vector<double> numbers;
+};
+
+// Sets out (cuts, 2, directions, edges) to the evidence gained by each edge on each side of cuts, for classes with a
+// prior.
+inline void scan(const Table& table, In<double, 2> directions, In<double, 2> edges, In<double, 2> cuts,
+                 In<double, 1> prior, int threads, Out<4> out) {
+    const int k = table.n_statistics();
+    require(table.has_codes() && static_cast<int>(prior.size()) == k, "each class needs a prior");
+    const Grid grid = checked_grid(table, directions, edges, cuts);
+    const int64_t D = grid.directions, E = grid.edges;
+    require(static_cast<int64_t>(out.size()) == grid.cuts * 2 * D * E && E > 0, "out has another size");
+    nb::gil_scoped_release release;
+    const int size = padded_groups(1 + grid.cuts);
+    const int64_t cells = (E + 1) * k * size;
+    std::vector<double>& counts = kept_by_thread<ScanCounts>().numbers;
+    counts.assign(static_cast<size_t>(D * cells), 0.0);
+    add_histogram(table, grid, threads, counts.data());
+    for_each_number(D, threads, [&] {
+        return [&, gains = std::vector<double>(static_cast<size_t>(size) * 2 * E),
+                scratch = Scratch()](int64_t d) mutable {
+            kernels.threshold_gains(counts.data() + d * cells, static_cast<int>(E + 1), k, size, prior.data(),
+                                    gains.data(), scratch);
+            for (int64_t cut = 0; cut < grid.cuts; ++cut)
+                for (int64_t side = 0; side < 2; ++side)
+                    std::copy_n(gains.data() + ((1 + cut) * 2 + side) * E, E,
+                                out.data() + ((cut * 2 + side) * D + d) * E);
+        };
+    });
+}
+
+}  // namespace reticulum

@@ -1,0 +1,88 @@
+// Evidence gained by thresholds, from histograms of classes.
+//
+// This header is compiled once for each instruction set (see kernels.cpp); everything in it has internal linkage.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "kernels.hpp"
+#include "vectors.hpp"
+
+namespace reticulum {
+namespace {
+
+// A whole without a part: 0 where nothing but their rounding would be left.
+inline Vec remainder(Vec whole, Vec part) {
+    const Vec left = whole - part;
+    return left > 1e-12 * whole ? left : Vec{};
+}
+
+// Log evidence of counts (k, stride) with a Dirichlet prior, relative to that of no rows. Where `others` is given, the
+// counts are those of `others` without `counts`.
+inline Vec log_beta(const double* counts, int stride, const double* others, int k, const double* prior) {
+    Vec total = {}, out = {}, factor = all(1.0), total_factor = all(1.0);
+    for (int code = 0; code < k; ++code) {
+        Vec count = load(counts + int64_t{code} * stride);
+        if (others) count = remainder(load(others + int64_t{code} * stride), count);
+        count += prior[code];
+        total += count;
+        out += log_gamma(count, factor);
+        // The product of more than 8 factors might overflow or underflow a double.
+        if (code % 8 == 7) out -= log(std::exchange(factor, all(1.0)));
+    }
+    out -= log_gamma(total, total_factor);
+    return out - log(factor / total_factor);
+}
+
+// Sets `right` (k, size) to the counts to the right of each cut: those of the first group, which holds all rows,
+// without those to the left.
+inline void subtract_left(const double* left, int k, int size, double* right) {
+    for (int code = 0; code < k; ++code)
+        for (int64_t at = int64_t{code} * size; at < int64_t{code + 1} * size; at += kLanes)
+            store(right + at, remainder(all(left[int64_t{code} * size]), load(left + at)));
+}
+
+void threshold_gains(const double* histogram, int bins, int k, int size, const double* prior, double* out,
+                     Scratch& scratch) {
+    const int64_t cells = int64_t{k} * size;
+    const int edges = bins - 1;
+    Parts<double> parts(scratch, 4 * cells + 2 * size + int64_t{k} * kLanes);
+    // Counts of all bins and of the bins below an edge, for either side of cuts.
+    double* total = parts.next(cells);
+    double* below = parts.next(cells);
+    double* right_total = parts.next(cells);
+    double* right_below = parts.next(cells);
+    double* whole = parts.next(2 * size);  // (2, size): log evidence of either side without an edge
+    double* nothing = parts.next(int64_t{k} * kLanes);
+    std::fill(total, total + 4 * cells, 0.0);
+    for (int bin = 0; bin < bins; ++bin)
+        for (int64_t cell = 0; cell < cells; ++cell) total[cell] += histogram[bin * cells + cell];
+    subtract_left(total, k, size, right_total);
+    std::fill_n(nothing, int64_t{k} * kLanes, 0.0);
+    const Vec base = log_beta(nothing, kLanes, nullptr, k, prior);
+    for (int group = 0; group < size; group += kLanes)
+        for (int side = 0; side < 2; ++side) {
+            const double* side_total = (side ? right_total : total) + group;
+            store(whole + side * size + group, log_beta(side_total, size, nullptr, k, prior) + base);
+        }
+    for (int edge = 0; edge < edges; ++edge) {
+        const double* bin = histogram + int64_t{edge} * cells;
+        for (int64_t cell = 0; cell < cells; ++cell) below[cell] += bin[cell];
+        subtract_left(below, k, size, right_below);
+        for (int group = 0; group < size; group += kLanes) {
+            for (int side = 0; side < 2; ++side) {
+                const double* side_total = (side ? right_total : total) + group;
+                const double* side_below = (side ? right_below : below) + group;
+                const Vec gain = log_beta(side_below, size, nullptr, k, prior) +
+                                 log_beta(side_below, size, side_total, k, prior) - load(whole + side * size + group);
+                for (int lane = 0; lane < kLanes; ++lane)
+                    out[(int64_t{group + lane} * 2 + side) * edges + edge] = gain[lane];
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace reticulum
