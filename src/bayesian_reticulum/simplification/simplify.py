@@ -72,7 +72,7 @@ def simplify(
     Notes
     -----
     Costs are measured on the rows that are given, leaves refitted to them: those of fit, or others like them. Features
-    and splits are chosen with the same rows, so that the log-loss of new rows rises by more than is told.
+    and splits are chosen with the same rows, so that the log-loss of new rows rises by more than these costs.
 
     A tree that would be more than 0.05 nats for each row (and the tolerance) behind the fitted one if it had to pay for
     the choice of its features among all, log C(d, k) nats for k of d, is not taken: others might have been chosen as
@@ -100,7 +100,7 @@ def simplify(
             "is nothing to judge a simpler tree by. Use ReticulumClassifier."
         )
     rows, cells, targets, weights = training_rows(estimator, X, y, sample_weight)
-    problem = Problem.of(estimator, rows, bool(verbose), SimplificationPolicy())
+    problem = Problem.of(estimator, rows, bool(verbose), SimplificationPolicy(estimator.growth_policy()))
 
     def log_loss(simpler: Reticulum) -> float:
         return _log_loss(simpler, cells, targets, weights)

@@ -15,7 +15,7 @@ from .outlook import Outlook
 from .proposal import Proposal
 from .proposer import Proposer
 
-# A cut comes first: whether it pays tells others how far to look.
+# A cut comes first: whether it pays decides how far others look.
 PROPOSERS: tuple[Proposer, ...] = (Cut(), Exchange(), LookAhead(), Bend())
 
 

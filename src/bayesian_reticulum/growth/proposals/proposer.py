@@ -24,6 +24,10 @@ class Proposer(Protocol):
     side by side with the rest of the tree held, and returns the best as a `Proposal`. This one splits each column at
     its mean::
 
+        from ...rows import mean_and_covariance
+        from ..shapes import CUT
+        from .branches import fit_branches
+
         class MeanCut:
             kind = "mean"
             is_local = True
