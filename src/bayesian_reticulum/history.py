@@ -1,4 +1,4 @@
-"""What happened during growth, as data: every event, and every candidate with the reason it was kept or not."""
+"""The history of a growth as data: every event, and every candidate with the reason why it was kept or not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .tree import Tree
 
 Phase = Literal["start", "proposed", "local", "global", "pruned", "kept", "rejected", "tuned", "polished", "simplified"]
 StoppingReason = Literal["no_gain", "max_attempts", "max_splits", "max_depth"]
-# Why a candidate was not tried in the whole tree.
+# The reason of candidates that were not tried in the whole tree, as many of each kind are not.
 OUTRUN = "another of its kind was ahead"
 
 
@@ -49,20 +49,21 @@ class GrowthEvent:
     attempt : int
         0 for the start, then counted from 1; the polish at the end carries the last one.
     phase : str
-        "start" is the tree that growth starts from: a leaf and, of many rows, what was found on a sample of them,
-        fitted to more. Log evidence before and after is that of different rows then. "proposed", "local", "global" and
-        "pruned" show the best candidate of an attempt on its way; "kept" or "rejected" closes the attempt with the tree
-        that growth goes on with, or that becomes "tuned", with the prior of its leaves set anew. "polished" is the tree
-        that is kept at the end, converged as far as the method converges, with the signs of its splits made canonical.
-        "simplified" are the steps of `simplify`.
+        "start" is the tree that growth starts from: a leaf and, of many rows, the tree of a sample, fitted to more of
+        them; the log evidence before and after is that of different rows then. "proposed", "local", "global" and
+        "pruned" show the best candidate of an attempt: as it was proposed, with the new splits trained, with all splits
+        trained, and pruned. "kept" or "rejected" closes the attempt with the tree that growth goes on with. After
+        "kept", "tuned" is the same tree with the prior of its leaves set by evidence. "polished" is the final tree,
+        converged to rounding, with the signs of its splits made canonical. "simplified" are the steps of `simplify`.
     split_id : int or None
-        The split that the attempt is about; None for a round, which is about all leaves.
+        The first new split of the attempt, or the split that was pruned; None where a round, which adds splits at many
+        leaves, is closed.
     tree : Tree
         In the units of the schema.
     log_evidence : float
-        Of this tree; not a number for trees on their way, except with the published method.
+        Of this tree; not a number for "proposed" and "local", except with the published method.
     candidates : tuple of Candidate
-        All that the attempt tried; given with the closing event.
+        All that the attempt tried, with the event that closes it.
     """
 
     attempt: int

@@ -1,4 +1,4 @@
-"""The last ascent, and the prior of the leaves."""
+"""The prior of the leaves after each kept tree, and the last ascent."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from ..evidence import State, ascend_and_evaluate, ascend_tree, reconverge
 from ..families import EmpiricalPriorFamily
 from ..rows import Rows
 from ..tree import with_canonical_signs
-from .policy import GLOBAL, POLISH, effort_for, grows_on_samples, tolerance_for
-
-# How often a tree is fitted to the prior that its leaves tell, at most.
-_MOST_TUNINGS = 8
+from .policy import Policy
 
 
-def polish(rows: Rows, state: State) -> State:
-    """Converged to rounding, so that the order of rows or the number of blocks cannot be seen in the model.
+def reestimate_prior(rows: Rows, state: State, policy: Policy) -> tuple[Rows, State]:
+    """Re-estimate the prior of the leaves (empirical Bayes) and retrain the tree until the prior stops changing.
 
-    Of many rows, where each step was made with samples that do not depend on either, responsibilities alone.
+    Returns the rows with leaves of the new prior, and the tree.
     """
-    if state.tree.n_splits == 0:
-        return state
-    if grows_on_samples(rows):
-        # Prices are to be those of all rows.
-        state = reconverge(rows, state, tolerance=tolerance_for(rows, 1e-3))
-    else:
-        effort = replace(POLISH, sparse=state.sparse)
-        state = ascend_and_evaluate(
-            rows, state.tree, state.precisions, state.statistics, effort, tolerance=effort.tolerance
-        )
-    tree, old_leaf = with_canonical_signs(state.tree)
-    return replace(state, tree=tree, statistics=state.statistics[old_leaf])
-
-
-def reestimate_prior(rows: Rows, state: State) -> tuple[Rows, State]:
-    """The rows with leaves whose prior is the one that this tree tells, and the tree, fitted to it."""
-    # A tree that is fitted to another prior may tell yet another one.
-    for _ in range(_MOST_TUNINGS):
+    for _ in range(policy.most_prior_updates):
         family = rows.family
         if isinstance(family, EmpiricalPriorFamily):
             family = family.with_estimated_prior(state.statistics)
         if family is rows.family:
             break
         rows = rows.with_family(family)
-        state = ascend_tree(rows, state.tree, state.precisions, state.statistics, effort_for(rows, GLOBAL))
+        effort = policy.effort_for(rows, policy.global_effort)
+        state = ascend_tree(rows, state.tree, state.precisions, state.statistics, effort)
     return rows, state
+
+
+def polish(rows: Rows, state: State, policy: Policy) -> State:
+    """Converge a tree to rounding, so that the order of rows or the number of blocks cannot be seen in the model.
+
+    Of many rows, only responsibilities are converged: each step was made with samples that depend on neither.
+    """
+    if state.tree.n_splits == 0:
+        return state
+    if policy.grows_on_samples(rows):
+        # Information was summed over a sample; the prices of the final tree are those of all rows.
+        state = reconverge(rows, state, policy.tolerance_for(rows, policy.reconverge_tolerance))
+    else:
+        effort = replace(policy.polish_effort, sparse=state.sparse)
+        state = ascend_and_evaluate(
+            rows, state.tree, state.precisions, state.statistics, effort, tolerance=effort.tolerance
+        )
+    tree, old_leaf = with_canonical_signs(state.tree)
+    return replace(state, tree=tree, statistics=state.statistics[old_leaf])

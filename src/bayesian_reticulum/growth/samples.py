@@ -1,4 +1,4 @@
-"""Samples that many rows are grown on first."""
+"""Samples: a table of many rows is grown on ever larger ones of them first."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ from collections.abc import Iterator
 
 from ..evidence import State, ascend_tree, evaluate
 from ..rows import Rows
-from .policy import FIRST_SAMPLE, GLOBAL, effort_for
-from .pruning import prune, refit
-
-_NEXT_SAMPLE = 8
+from .policy import Policy
+from .pruning import prune, retrain
 
 
-def nested_samples(rows: Rows) -> Iterator[Rows]:
-    """Ever larger samples of the rows, and the rows themselves."""
-    size = FIRST_SAMPLE
+def nested_samples(rows: Rows, policy: Policy) -> Iterator[Rows]:
+    """Ever larger samples of the rows, and last all rows."""
+    size = policy.sample_rows
     while size * 2 < rows.n_rows:
         sample = rows.sampled(size)
         if sample is not rows:
             yield sample
-        size *= _NEXT_SAMPLE
+        size *= policy.sample_growth
     yield rows
 
 
-def carry_over(rows: Rows, state: State) -> State:
-    """The tree, fitted to other rows."""
+def carry_over(rows: Rows, state: State, policy: Policy) -> State:
+    """The tree of a smaller sample, fitted to these rows and pruned."""
     tree, precisions = state.tree, state.precisions
     if not tree.n_splits:
         return evaluate(rows, tree, precisions)
     statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
-    state = ascend_tree(rows, tree, precisions, statistics, effort_for(rows, GLOBAL))
-    smaller = prune(rows, state)
-    return state if smaller is None else refit(rows, smaller)
+    effort = policy.effort_for(rows, policy.global_effort)
+    state = ascend_tree(rows, tree, precisions, statistics, effort)
+    smaller = prune(rows, state, policy)
+    return state if smaller is None else retrain(rows, smaller, policy)

@@ -1,4 +1,9 @@
-"""simplification"""
+"""Simplification: a sparser and smaller tree in the place of a fitted one, with its costs.
+
+`simplify.py` is the function for users and `result.py` what it returns. `problem.py` holds the rows on which trees are
+judged and what a tree costs to read, `search.py` the steps to simpler trees, `regrowth.py` trees of sparse splits grown
+anew, and `policy.py` every number of this.
+"""
 
 from __future__ import annotations
 

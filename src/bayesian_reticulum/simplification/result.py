@@ -1,4 +1,4 @@
-"""What a simplification returns."""
+"""Simplifications: a simpler tree, and what each step towards it has cost."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class SimplificationStep:
-    """What one step has done to the tree, and what that cost, as measured on the rows that were given.
+    """One step: the tree after it, and what it cost, measured on the rows that were given.
 
     Attributes
     ----------
     what : str
-        In words; splits are told by their numbers before the step.
+        The step in words; splits are named by their numbers before it.
     n_splits : int
         After the step.
     n_features : tuple of int
@@ -52,7 +52,7 @@ class SimplificationStep:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain Python data, without the tree."""
-        return {name: own for name, own in vars(self).items() if name not in ("tree", "precisions")}
+        return {name: value for name, value in vars(self).items() if name not in ("tree", "precisions")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +90,9 @@ class Simplification:
         lines = [f"{'step':<{wide}}  splits  features of each  log evidence      cost  log-loss     cost"]
         for step in self.steps:
             fewest, most = min(step.n_features, default=0), max(step.n_features, default=0)
-            told = f"{fewest} to {most}" if fewest < most else f"{most}"
+            features = f"{fewest} to {most}" if fewest < most else f"{most}"
             lines.append(
-                f"{step.what:<{wide}}  {step.n_splits:6d}  {told:>16}  {step.log_evidence:12.2f}  {step.cost:8.2f}"
+                f"{step.what:<{wide}}  {step.n_splits:6d}  {features:>16}  {step.log_evidence:12.2f}  {step.cost:8.2f}"
                 f"  {step.log_loss:8.4f}  {step.log_loss_cost:7.4f}"
             )
         return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The search for a simpler tree."""
+"""The search for a simpler tree: first few features a split, then single features and splits less, while it pays."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ import numpy as np
 from ..arrays import Floats, Integers
 from ..evidence import State, collapse_splits, evaluate, least_collapse_gains, prior_diagonal
 from ..tree import Tree, splice
-from .problem import Problem, features_of_splits, refit_sparse
+from .problem import Problem, features_of_splits
 from .regrowth import regrow
-
-# Nats for each row that a tree with few features may lose if it has to pay for having chosen these among all. Beyond
-# that, it is more likely that they have been chosen by chance, and others would do as well on other rows.
-_BY_CHANCE = 0.05
-# By how much the number of features in a split may grow, and how often, if no tree with fewer is good enough.
-_WIDENING, _WIDENINGS = 1.6, 2
-# Changes of each kind that are worked out in full before the best is chosen.
-_TRIALS = 3
-# Splits of a tree, at most, for merging them to be tried.
-_MOST_MERGED = 32
 
 
 def simplifying_changes(
     problem: Problem, start: State, tolerance: float, max_features: int
 ) -> Iterator[tuple[str, State]]:
-    """Steps in words, and the tree after each."""
+    """Steps in words, and the tree after each.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : State
+        The fitted tree, on all columns.
+    tolerance : float
+        Log evidence that a tree may be behind the best on the way.
+    max_features : int
+        Features that a split should look at, at most.
+    """
     state, best = start, start.log_evidence
 
     def is_honest(rival: State) -> bool:
+        """Whether a tree would not lose too much by paying for the choice of its features."""
         loss = start.log_evidence - (rival.log_evidence - problem.price_of_choice(rival.tree))
-        return bool(loss <= _BY_CHANCE * problem.rows.weight + tolerance)
+        return bool(loss <= problem.policy.choice_loss * problem.rows.weight + tolerance)
 
     most = max(features_of_splits(problem.schema, start.tree), default=0)
     for rivals in _sparser(problem, start, max_features, most):
@@ -50,11 +52,11 @@ def simplifying_changes(
     while state.tree.n_splits:
         rivals = sorted(_smaller(problem, state), key=lambda rival: -rival[1].log_evidence)
         good = (rival for rival in rivals if rival[1].log_evidence >= best - tolerance and is_honest(rival[1]))
-        found = next(good, None)
-        if found is None:
+        chosen = next(good, None)
+        if chosen is None:
             return
-        what, state = found
-        problem.tell(what, state)
+        what, state = chosen
+        problem.report(what, state)
         yield what, state
         best = max(best, state.log_evidence)
 
@@ -63,25 +65,25 @@ def _sparser(problem: Problem, start: State, max_features: int, most: int) -> It
     """Trees with few features a split: first all up to the limit, then with more."""
     if most <= 1:
         return
-    dense = problem.rotated(start)
+    dense = problem.restricted(start)
 
     @cache
     def thinned(size: int) -> State:
-        return _thin(problem, dense, size)
+        return thin(problem, dense, size)
 
     def with_at_most(size: int, charged: bool) -> Iterator[tuple[str, State]]:
-        told = f"at most {size} feature{'s' * (size != 1)} a split"
-        for what, rival in (("regrown with " + told, regrow(problem, size, charged)), (told, thinned(size))):
-            problem.tell(what, rival)
+        limit = f"at most {size} feature{'s' * (size != 1)} a split"
+        for what, rival in (("regrown with " + limit, regrow(problem, size, charged)), (limit, thinned(size))):
+            problem.report(what, rival)
             yield what, rival
 
     yield [rival for size in range(1, min(max_features, most - 1) + 1) for rival in with_at_most(size, charged=True)]
     size = max_features
-    for _ in range(1 + _WIDENINGS):
+    for _ in range(1 + problem.policy.widenings):
         if size >= most:
             return
         yield list(with_at_most(size, charged=False))
-        size = int(np.ceil(_WIDENING * size))
+        size = int(np.ceil(problem.policy.widening * size))
 
 
 def _drop_slopes(state: State, split: int, columns: Integers) -> State:
@@ -91,29 +93,29 @@ def _drop_slopes(state: State, split: int, columns: Integers) -> State:
     return replace(state, tree=Tree(hyperplanes, state.tree.shape, state.tree.ids))
 
 
-def _thin(problem: Problem, state: State, max_features: int) -> State:
+def thin(problem: Problem, state: State, max_features: int) -> State:
     """The tree with no more than so many features in each split: those that cost least go, a few at a time."""
     while problem.most_features(state.tree) > max_features:
-        losses = _losses(problem, state)
-        for split, own in enumerate(losses):
-            excess = int(np.isfinite(own).sum()) - max_features
-            for feature in np.argsort(own, kind="stable")[: max(0, -(-excess // 3))].tolist():
+        for split, losses in enumerate(feature_losses(problem, state)):
+            excess = int(np.isfinite(losses).sum()) - max_features
+            n_dropped = max(0, -(-excess // problem.policy.thinned_part))
+            for feature in np.argsort(losses, kind="stable")[:n_dropped].tolist():
                 state = _drop_slopes(state, split, problem.groups[feature])
-        state = refit_sparse(problem.rows, state)
+        state = problem.refit(state)
     return state
 
 
-def _losses(problem: Problem, state: State) -> Floats:
+def feature_losses(problem: Problem, state: State) -> Floats:
     """About how much log evidence the tree would lose without a feature in a split, (m, groups).
 
-    It is infinite where the split does not look at the feature. A quadratic bound around the tree as it is tells how
-    much the other slopes of the split would make up for it.
+    It is infinite where the split does not look at the feature. A quadratic bound around the tree gives how much the
+    other slopes of the split would make up for it.
     """
     tree = state.tree
     at = problem.rows.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
     assert at.observed is not None
-    used = problem.used(tree)
-    out = np.full(used.shape, np.inf)
+    used = problem.uses(tree)
+    losses = np.full(used.shape, np.inf)
     for split, hyperplane in enumerate(tree.hyperplanes):
         present = np.append(0, 1 + np.flatnonzero(hyperplane[1:]))
         root = prior_diagonal(state.precisions[split], tree.n_features + 1)[present] ** 0.5
@@ -123,32 +125,33 @@ def _losses(problem: Problem, state: State) -> Floats:
         covariance = (axes / (1.0 + np.maximum(sizes, 0.0))) @ axes.T
         slopes = hyperplane[present] * root
         for feature in np.flatnonzero(used[split]):
-            own = np.flatnonzero(np.isin(present, 1 + problem.groups[feature]))
-            block = covariance[np.ix_(own, own)]
-            pull = slopes[own] @ np.linalg.solve(block, slopes[own])
-            out[split, feature] = 0.5 * (pull + np.linalg.slogdet(block)[1])
-    return out
+            columns = np.flatnonzero(np.isin(present, 1 + problem.groups[feature]))
+            block = covariance[np.ix_(columns, columns)]
+            pull = slopes[columns] @ np.linalg.solve(block, slopes[columns])
+            losses[split, feature] = 0.5 * (pull + np.linalg.slogdet(block)[1])
+    return losses
 
 
 def _smaller(problem: Problem, state: State) -> Iterator[tuple[str, State]]:
     """Trees with a feature less in a split or with a split less, fitted: those that promise to cost least."""
-    rows, tree = problem.rows, state.tree
-    losses = _losses(problem, state)
+    rows, tree, policy = problem.rows, state.tree, problem.policy
+    losses = feature_losses(problem, state)
     lone = np.isfinite(losses).sum(axis=1) <= 1
-    ranked = np.argsort(np.where(lone[:, None], np.inf, losses), axis=None, kind="stable")[:_TRIALS]
+    ranked = np.argsort(np.where(lone[:, None], np.inf, losses), axis=None, kind="stable")[: policy.trials]
     for split, feature in zip(*np.unravel_index(ranked, losses.shape), strict=True):
         if not lone[split] and np.isfinite(losses[split, feature]):
             smaller = _drop_slopes(state, int(split), problem.groups[feature])
-            yield f"split {split} without {problem.names[feature]}", refit_sparse(rows, smaller)
-    for split in np.argsort(-least_collapse_gains(rows, state), kind="stable")[:_TRIALS].tolist():
-        yield f"split {split} dropped", refit_sparse(rows, collapse_splits(rows, state, [split], tolerance=1e-2))
-    if tree.n_splits > _MOST_MERGED:
+            yield f"split {split} without {problem.names[feature]}", problem.refit(smaller)
+    tolerance = policy.reconverge_tolerance
+    for split in np.argsort(-least_collapse_gains(rows, state), kind="stable")[: policy.trials].tolist():
+        yield f"split {split} dropped", problem.refit(collapse_splits(rows, state, [split], tolerance))
+    if tree.n_splits > policy.most_merged:
         return
     merged = []
     for split, side in np.argwhere(tree.children >= 0).tolist():
         kept = splice(tree, split, side)
         precisions = state.precisions[np.isin(tree.ids, kept.ids)]
-        merged.append((split, evaluate(rows, kept, precisions, tolerance=1e-2, sparse=True)))
+        merged.append((split, evaluate(rows, kept, precisions, tolerance, sparse=True)))
     merged.sort(key=lambda rival: -rival[1].log_evidence)
     for split, rival in merged[:1]:
-        yield f"split {split} merged with one below", refit_sparse(rows, rival)
+        yield f"split {split} merged with one below", problem.refit(rival)

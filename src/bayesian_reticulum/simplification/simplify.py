@@ -1,12 +1,12 @@
 """A simpler tree in the place of a fitted one: splits that look at few features, and no more splits than pay.
 
-A slope that is exactly zero is no part of a sparse tree: it stays zero, and its hyperplane does not pay for it. What a
-step gains or costs is told by the same log evidence that grew the tree.
+A slope that is exactly zero is no part of a sparse tree: it stays zero, and its hyperplane does not pay for it. Gains
+and costs of all steps are differences of the log evidence that grew the tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -22,7 +22,8 @@ from ..history import GrowthEvent, History
 from ..model import GREY_ZONE, Reticulum, fitted_model
 from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES
 from ..tree import Tree
-from .problem import _CONVERGED, Problem, columns_of, extract_columns, features_of_splits
+from .policy import SimplificationPolicy
+from .problem import Problem, columns_of, extract_columns, features_of_splits
 from .result import Simplification, SimplificationStep
 from .search import simplifying_changes
 
@@ -71,7 +72,7 @@ def simplify(
     Notes
     -----
     Costs are measured on the rows that are given, leaves refitted to them: those of fit, or others like them. Features
-    and splits are chosen with the same rows, so that the log-loss of new rows rises by more than is told.
+    and splits are chosen with the same rows, so that the log-loss of new rows rises by more than these costs.
 
     A tree that would be more than 0.05 nats for each row (and the tolerance) behind the fitted one if it had to pay for
     the choice of its features among all, log C(d, k) nats for k of d, is not taken: others might have been chosen as
@@ -91,12 +92,7 @@ def simplify(
     >>> simpler.estimator.predict_proba(X).shape
     (569, 2)
     """
-    if isinstance(max_features, bool) or not isinstance(max_features, Integral) or max_features < 1:
-        raise ValueError(f"max_features must be a whole number of at least 1; got {max_features!r}.")
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= tolerance < np.inf:
-        raise ValueError(f"tolerance must be a finite number of nats, not negative; got {tolerance!r}.")
-    if not isinstance(verbose, Integral) or verbose < 0:
-        raise ValueError(f"verbose must be a whole number, not negative; got {verbose!r}.")
+    _check_arguments(tolerance, max_features, verbose)
     model = fitted_model(estimator)
     if not hasattr(estimator, "growth_policy"):
         raise ValueError(
@@ -104,59 +100,67 @@ def simplify(
             "is nothing to judge a simpler tree by. Use ReticulumClassifier."
         )
     rows, cells, targets, weights = training_rows(estimator, X, y, sample_weight)
-    problem = Problem.of(estimator, rows, bool(verbose))
-    start = _as_fitted(rows, model)
-    steps: list[SimplificationStep] = []
+    problem = Problem.of(estimator, rows, bool(verbose), SimplificationPolicy(estimator.growth_policy()))
 
-    def note(what: str, state: State) -> None:
-        now = problem.model(model, state)
-        before = steps[-1] if steps else None
-        loss = _log_loss(now, cells, targets, weights)
-        steps.append(
-            SimplificationStep(
-                what,
-                now.tree.n_splits,
-                features_of_splits(model.schema, now.tree),
-                now.log_evidence,
-                before.log_evidence - now.log_evidence if before else 0.0,
-                loss,
-                loss - before.log_loss if before else 0.0,
-                now.tree,
-                now.precisions,
-            )
-        )
+    def log_loss(simpler: Reticulum) -> float:
+        return _log_loss(simpler, cells, targets, weights)
 
-    note("as fitted", start)
-    state = start
+    start = state = _as_fitted(rows, model, problem.policy)
+    steps = [_step("as fitted", problem.model(model, state), log_loss, None)]
     for what, state in simplifying_changes(problem, start, float(tolerance), int(max_features)):
-        note(what, state)
+        steps.append(_step(what, problem.model(model, state), log_loss, steps[-1]))
     if state is not start:
-        state = polish(problem.rows, state)
-        note("converged", state)
-    return Simplification(_like(estimator, problem, state, steps), tuple(steps))
+        state = polish(problem.rows, state, problem.policy.growth)
+        steps.append(_step("converged", problem.model(model, state), log_loss, steps[-1]))
+    return Simplification(_with_tree(estimator, problem, state, steps), tuple(steps))
 
 
-def _as_fitted(rows: Any, model: Reticulum) -> State:
-    """The tree of a model and its log evidence on some rows, measured as in fit."""
-    start = State(
-        model.tree, model.family, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True
+def _check_arguments(tolerance: float, max_features: int, verbose: int) -> None:
+    """Refuse what is no tolerance in nats, no number of features or no degree of verbosity."""
+    if isinstance(max_features, bool) or not isinstance(max_features, Integral) or max_features < 1:
+        raise ValueError(f"max_features must be a whole number of at least 1; got {max_features!r}.")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= tolerance < np.inf:
+        raise ValueError(f"tolerance must be a finite number of nats, not negative; got {tolerance!r}.")
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise ValueError(f"verbose must be a whole number, not negative; got {verbose!r}.")
+
+
+def _step(
+    what: str, model: Reticulum, log_loss: Callable[[Reticulum], float], before: SimplificationStep | None
+) -> SimplificationStep:
+    """A step in words and numbers: the model after it, and what it has cost since the step before."""
+    loss = log_loss(model)
+    return SimplificationStep(
+        what,
+        model.tree.n_splits,
+        features_of_splits(model.schema, model.tree),
+        model.log_evidence,
+        before.log_evidence - model.log_evidence if before else 0.0,
+        loss,
+        loss - before.log_loss if before else 0.0,
+        model.tree,
+        model.precisions,
     )
-    tree = model.tree
+
+
+def _as_fitted(rows: Any, model: Reticulum, policy: SimplificationPolicy) -> State:
+    """The tree of a model and its log evidence on some rows, measured as in fit."""
+    tree, tolerance = model.tree, policy.converged
+    start = State(tree, model.family, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True)
     if rows.n_features <= FULL_HESSIAN_COLUMNS or rows.family.uses_design:
-        return reconverge(rows, start, tolerance=_CONVERGED)
+        return reconverge(rows, start, tolerance)
     columns = columns_of(tree)
     few = rows.restricted(columns) if len(columns) <= FULL_HESSIAN_COLUMNS else None
     if few is not None:
         # A tree that has been simplified before.
-        found = reconverge(few, replace(start, tree=extract_columns(tree, columns)), tolerance=_CONVERGED)
-        return replace(found, tree=tree)
-    turned, basis = rows.rotated(LEADING_AXES)
+        state = reconverge(few, replace(start, tree=extract_columns(tree, columns)), tolerance)
+        return replace(state, tree=tree)
+    rotated, basis = rows.rotated(LEADING_AXES)
     along = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis])
-    there = replace(start, tree=Tree(along, tree.shape, tree.ids), sparse=False)
-    found = reconverge(turned, there, tolerance=_CONVERGED)
-    # What rows other than those of fit do not span is not explained by them, but has its prior.
+    state = reconverge(rotated, replace(start, tree=Tree(along, tree.shape, tree.ids), sparse=False), tolerance)
+    # Slopes along what these rows do not span, but those of fit did, explain nothing here and still have their prior.
     outside = penalty(tree.hyperplanes[None], model.precisions[None]) - penalty(along[None], model.precisions[None])
-    return replace(found, tree=tree, log_evidence=found.log_evidence - float(outside[0]), sparse=True)
+    return replace(state, tree=tree, log_evidence=state.log_evidence - float(outside[0]), sparse=True)
 
 
 def _log_loss(model: Reticulum, cells: Any, targets: Any, weights: Floats) -> float:
@@ -166,20 +170,17 @@ def _log_loss(model: Reticulum, cells: Any, targets: Any, weights: Floats) -> fl
     return float(-np.average(log(targets), weights=weights))
 
 
-def _like(estimator: Any, problem: Problem, state: State, steps: Sequence[SimplificationStep]) -> Any:
-    """A copy of a fitted estimator, with another tree."""
-    rows = problem.rows
-    tree = state.tree
+def _with_tree(estimator: Any, problem: Problem, state: State, steps: Sequence[SimplificationStep]) -> Any:
+    """A copy of a fitted estimator with another tree, and the steps towards it in its history."""
+    rows, tree, model = problem.rows, state.tree, estimator.model_
     if len(steps) > 1:
-        factors = log_bayes_factors(rows, state)
+        growth = problem.policy.growth
+        factors = log_bayes_factors(rows, state, many_rows=growth.bayes_factor_rows, beyond_doubt=growth.beyond_doubt)
         grey_shares = rows.grey_shares(tree.hyperplanes, tree.shape, *GREY_ZONE)
-        model = replace(problem.model(estimator.model_, state), log_bayes_factors=factors, grey_shares=grey_shares)
-    else:
-        model = estimator.model_
+        model = replace(problem.model(model, state), log_bayes_factors=factors, grey_shares=grey_shares)
     history = estimator.history_
-    last = history.n_attempts
     events = [
-        GrowthEvent(last + number, "simplified", None, step.tree, step.log_evidence)
+        GrowthEvent(history.n_attempts + number, "simplified", None, step.tree, step.log_evidence)
         for number, step in enumerate(steps[1:], start=1)
     ]
     return with_model(estimator, model, History((*history, *events), history.stopping_reason))

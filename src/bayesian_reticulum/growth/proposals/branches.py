@@ -1,59 +1,86 @@
-"""Candidate branches, fitted side by side with the rest of the tree held."""
+"""Branches in the place of a leaf, trained side by side with the rest of the tree held."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Floats
 from ...evidence import Effort, Stack, ascend
 from ...rows import Rows
-from ...tree import Shape, single_leaf, split_leaf
-from ..policy import FIRST_LOOK, LOCAL, SECOND_LOOK, effort_for
-
-# One split, and three at once: a root with a split on either side.
-CUT = split_leaf(single_leaf(0), 0, [0.0]).shape
-THREE_SPLITS = split_leaf(split_leaf(split_leaf(single_leaf(0), 0, [0.0]), 0, [0.0]), 2, [0.0]).shape
-# Branches of each kind that are fitted: up to eight, fewer in wide tables, where each costs more.
-_MOST_BRANCHES = 8
-_BRANCH_WIDTHS = 512
-_STACK_FLOATS = 1 << 22
+from ...tree import Shape, Tree, graft
+from ..policy import Policy
+from ..ranking import best_first
+from .outlook import Outlook
+from .proposal import Proposal
 
 
-class Branches(NamedTuple):
-    """Candidates of one shape for one site, as started and as fitted with the rest of the tree held."""
+def fit_branches(outlook: Outlook, kind: str, shape: Shape, starts: Floats, policy: Policy) -> Proposal:
+    """Train branches of one shape in the place of the site's leaf, and propose the best one.
 
-    kind: str
-    shape: Shape
-    started: Floats
-    stack: Stack
+    Parameters
+    ----------
+    outlook : Outlook
+    kind : str
+        The name of the kind of proposals.
+    shape : Shape
+        The shape of the branches; with more than one split, check that it `fits_limits`.
+    starts : ndarray of shape (c, m, d + 1)
+        Hyperplanes of each branch to start from, at least one branch; a root comes before what is below it.
+    policy : Policy
+    """
+    starts, stack = _train(outlook, shape, starts, policy)
+    gains = stack.log_evidence - outlook.bound
+    best, *others = best_first(gains).tolist()
+    site, ids = outlook.site, outlook.first_id + np.arange(shape.n_splits)
+    state, leaf = site.state, site.leaf
+    started, tree = (
+        graft(state.tree, leaf, Tree(hyperplanes[best], shape, ids)) for hyperplanes in (starts, stack.hyperplanes)
+    )
+    return Proposal(
+        kind,
+        started,
+        tree,
+        np.concatenate([state.precisions, stack.precisions[best]]),
+        np.concatenate([state.statistics[:leaf], stack.statistics[best], state.statistics[leaf + 1 :]]),
+        outlook.first_id,
+        float(gains[best]),
+        # A single split that does not pay will be pruned; of three, one may stay.
+        state.log_evidence if shape.n_splits == 1 else -np.inf,
+        tuple(gains[others].tolist()),
+    )
 
 
-def branch_limit(directions: Floats) -> int:
-    return int(max(2, min(_MOST_BRANCHES, _BRANCH_WIDTHS // directions.shape[1])))
+def _train(outlook: Outlook, shape: Shape, starts: Floats, policy: Policy) -> tuple[Floats, Stack]:
+    """The branches as started and as trained that are left after two looks at a sample of the rows.
 
-
-def fit_branches(view: Rows, sample: Rows, precision: float, kind: str, shape: Shape, started: Floats) -> Branches:
-    """Fit candidates side by side; after each of two looks, at a sample of the rows, only the better half goes on."""
-    precisions = np.full(started.shape[:2], precision)
-    stack = _ascend_in_parts(sample, shape, started, precisions, None, FIRST_LOOK)
-    for rows, effort in ((sample, SECOND_LOOK), (view, LOCAL)):
-        better = np.argsort(-np.round(stack.log_evidence, 6), kind="stable")[: max(1, (len(stack) + 1) // 2)]
-        half, started = stack.take(better), started[better]
+    After each look only the better half goes on.
+    """
+    view, sample = outlook.view, outlook.sample
+    precisions = np.full(starts.shape[:2], outlook.precision)
+    stack = _ascend_in_parts(sample, shape, starts, precisions, None, policy.first_look, policy)
+    for rows, effort in ((sample, policy.second_look), (view, policy.local_effort)):
+        better = best_first(stack.log_evidence)[: max(1, (len(stack) + 1) // 2)]
+        half, starts = stack.take(better), starts[better]
         statistics = half.statistics if rows is sample or sample is view else None
-        stack = _ascend_in_parts(rows, shape, half.hyperplanes, half.precisions, statistics, effort_for(rows, effort))
-    return Branches(kind, shape, started, stack)
+        effort = policy.effort_for(rows, effort)
+        stack = _ascend_in_parts(rows, shape, half.hyperplanes, half.precisions, statistics, effort, policy)
+    return starts, stack
 
 
 def _ascend_in_parts(
-    view: Rows, shape: Shape, hyperplanes: Floats, precisions: Floats, statistics: Floats | None, effort: Effort
+    rows: Rows,
+    shape: Shape,
+    hyperplanes: Floats,
+    precisions: Floats,
+    statistics: Floats | None,
+    effort: Effort,
+    policy: Policy,
 ) -> Stack:
     """`ascend`, so many trees at a time that their information matrices stay small."""
     c, m, width = hyperplanes.shape
-    size = max(1, _STACK_FLOATS // (2 * m * (width - len(view.tail)) ** 2))
+    size = max(1, policy.stack_floats // (2 * m * (width - len(rows.tail)) ** 2))
     parts = [
-        ascend(view, shape, hyperplanes[at], precisions[at], None if statistics is None else statistics[at], effort)
+        ascend(rows, shape, hyperplanes[at], precisions[at], None if statistics is None else statistics[at], effort)
         for at in (slice(start, start + size) for start in range(0, c, size))
     ]
     return Stack(*(np.concatenate([getattr(part, field) for part in parts]) for field in Stack.__dataclass_fields__))

@@ -1,109 +1,156 @@
-"""Scans of thresholds along directions."""
+"""Scans: the log evidence gained by every hard threshold along many directions, from histograms."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Floats, Integers
 from ...rows import Rows, mean_and_covariance
-from ..policy import SAMPLE, STIFFNESS, Policy
-
-_BINS = 32
-# Directions of most variation of the targets that are scanned, at most.
-_MOST_CONTRASTS = 16
+from ..policy import Policy
 
 
-class Grid(NamedTuple):
-    """Thresholds to scan below a leaf that holds `statistics` (k,).
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Thresholds to scan below a leaf.
 
-    They are the `edges` (D, E) along `directions` (D, d + 1); where `empty` (D, E), a threshold parts nothing.
+    Attributes
+    ----------
+    rows : Rows
+        The rows of the leaf, or a sample of them.
+    statistics : ndarray of shape (k,)
+        What the leaf holds.
+    directions : ndarray of shape (D, d + 1)
+        Each with unit spread over the rows.
+    edges : ndarray of shape (D, E)
+        The thresholds along each direction.
+    empty : ndarray of shape (D, E)
+        Where a threshold does not part the rows.
     """
 
-    view: Rows
+    rows: Rows
     statistics: Floats
     directions: Floats
     edges: Floats
     empty: NDArray[np.bool_]
 
-
-def make_grid(sample: Rows, statistics: Floats, directions: Floats) -> Grid:
-    quantiles = sample.quantiles(directions, np.arange(_BINS + 1) / _BINS)
-    # Cuts lie between two quantiles; where those are equal there is nothing between them.
-    edges = 0.5 * (quantiles[:, :-1] + quantiles[:, 1:])
-    return Grid(sample, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
+    def along(self, chosen: Integers) -> Grid:
+        """The same thresholds along some of the directions."""
+        return Grid(self.rows, self.statistics, self.directions[chosen], self.edges[chosen], self.empty[chosen])
 
 
-def best_cuts(grid: Grid) -> tuple[Floats, Integers, float]:
-    """The best cut along each direction (D, d + 1), the best of all first, the directions in that order, and its gain.
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """The hard cuts of a leaf.
 
-    There are none if nothing can be parted.
+    Attributes
+    ----------
+    grid : Grid
+    cuts : ndarray of shape (c, d + 1)
+        The best cut along each direction that has one, the best of all first: at least one.
+    ranking : ndarray of shape (D,)
+        All directions in that order.
+    gain : float
+        Log evidence that the best cut gains, prices not paid.
     """
-    everything = np.zeros((1, grid.directions.shape[1]))
+
+    grid: Grid
+    cuts: Floats
+    ranking: Integers
+    gain: float
+
+
+def scan_leaf(rows: Rows, statistics: Floats, directions: Floats, policy: Policy) -> Scan | None:
+    """Scan all directions; None if no threshold parts the rows."""
+    if not len(directions):
+        return None
+    grid = make_grid(rows, statistics, directions, policy)
+    everything = np.zeros((1, directions.shape[1]))
     everything[0, 0] = 1.0
     gains = scan_gains(grid, everything)[0, 0]
     best_edge = gains.argmax(axis=1)
     best_gain = gains[np.arange(len(gains)), best_edge]
     ranking = np.argsort(-best_gain, kind="stable")
     cuts = cut_at(grid, np.arange(len(gains)), best_edge)[ranking]
-    return cuts[np.isfinite(best_gain[ranking])], ranking, float(best_gain[ranking[0]])
+    cuts = cuts[np.isfinite(best_gain[ranking])]
+    return Scan(grid, cuts, ranking, float(best_gain[ranking[0]])) if len(cuts) else None
 
 
-def scan_directions(view: Rows, statistics: Floats, policy: Policy, rng: np.random.Generator) -> tuple[Floats, int]:
-    """Directions (D, d + 1) to scan, each with unit spread over the rows in view, and how many columns vary there.
-
-    The features, random directions, and those along which the targets vary most, with and without regard to how the
-    features vary together.
-    """
-    second, cross, size = view.moments(statistics)
-    if second[0, 0] == 0:
-        # No row has any weight here.
-        return np.empty((0, view.n_features + 1)), 0
-    mean, covariance = mean_and_covariance(second)
-    random = rng.standard_normal((policy.n_directions, len(view.axes))) @ view.axes
-    # What hardly a row has, as a class that is all but absent, tells no direction.
-    present = size > (0.0 if view.family.uses_design else 1.0)
-    contrast = (cross[present, 1:] - cross[present, :1] * mean) / second[0, 0]
-    if len(contrast) > _MOST_CONTRASTS:
-        _, sizes, vectors = np.linalg.svd(contrast, full_matrices=False)
-        contrast = sizes[:_MOST_CONTRASTS, None] * vectors[:_MOST_CONTRASTS]
-    ridge = covariance + 0.01 * np.eye(len(mean))
-    discriminant = np.linalg.solve(ridge, contrast.T).T
-    slopes = np.concatenate([view.axes, random, contrast, discriminant])
-    return _scale_to_unit_spread(slopes, covariance), int((np.diagonal(covariance) > 1e-12).sum())
-
-
-def _scale_to_unit_spread(slopes: Floats, covariance: Floats) -> Floats:
-    """Directions (D, d + 1) with these slopes (D, d), but those along which nothing varies."""
-    variance = np.einsum("ij,ij->i", slopes @ covariance, slopes)
-    size = np.einsum("ij,ij->i", slopes, slopes)
-    moving = variance > 1e-12 * np.maximum(size, 1e-12)
-    slopes = slopes[moving] / np.sqrt(variance[moving, None])
-    return np.column_stack([np.zeros(len(slopes)), slopes])
+def make_grid(rows: Rows, statistics: Floats, directions: Floats, policy: Policy) -> Grid:
+    """Thresholds between quantiles of the rows along each direction."""
+    quantiles = rows.quantiles(directions, np.arange(policy.bins + 1) / policy.bins)
+    # Cuts lie between two quantiles; where those are equal there is nothing between them.
+    edges = 0.5 * (quantiles[:, :-1] + quantiles[:, 1:])
+    return Grid(rows, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
 
 
 def scan_gains(grid: Grid, cuts: Floats) -> Floats:
-    """Evidence gained by each hard threshold on either side of each cut: (cuts, 2, D, edges)."""
-    gains = grid.view.scan(grid.directions, grid.edges, cuts, grid.statistics)
+    """Evidence gained by each hard threshold on either side of each cut, (cuts, 2, D, E)."""
+    gains = grid.rows.scan(grid.directions, grid.edges, cuts, grid.statistics)
     # Cuts that part the rows alike gain alike: rounding must not choose between them.
     return np.where(grid.empty, -np.inf, np.round(gains, 6))
 
 
 def cut_at(grid: Grid, direction: Integers, edge: Integers) -> Floats:
+    """Hyperplanes (c, d + 1) of some thresholds, each by its direction and its place among the edges."""
     hyperplanes: Floats = grid.directions[direction].copy()
     hyperplanes[:, 0] -= grid.edges[direction, edge]
     return hyperplanes
 
 
-def best_axis_cuts(view: Rows, statistics: Floats, count: int) -> Floats:
-    """The best cuts that look at one column each, at most so many, to start from: shape (c, 1, d + 1)."""
-    sample = view.sampled(SAMPLE)
-    second = sample.moments(statistics).second
+def choose_directions(rows: Rows, statistics: Floats, policy: Policy, rng: np.random.Generator) -> tuple[Floats, int]:
+    """Directions to scan below a leaf, each with unit spread over its rows, and how many columns vary there.
+
+    The features, random directions, and those along which the targets vary most, with and without regard to how the
+    features vary together.
+
+    Returns
+    -------
+    directions : ndarray of shape (D, d + 1)
+    n_varying : int
+    """
+    second, cross, size = rows.moments(statistics)
     if second[0, 0] == 0:
+        # No row has any weight here.
+        return np.empty((0, rows.n_features + 1)), 0
+    mean, covariance = mean_and_covariance(second)
+    random = rng.standard_normal((policy.n_directions, len(rows.axes))) @ rows.axes
+    # A class that is all but absent has no direction; sums of residuals always have.
+    present = size > (0.0 if rows.family.uses_design else policy.least_class_weight)
+    contrast = (cross[present, 1:] - cross[present, :1] * mean) / second[0, 0]
+    if len(contrast) > policy.most_contrasts:
+        _, sizes, vectors = np.linalg.svd(contrast, full_matrices=False)
+        contrast = sizes[: policy.most_contrasts, None] * vectors[: policy.most_contrasts]
+    ridge = covariance + policy.ridge * np.eye(len(mean))
+    discriminant = np.linalg.solve(ridge, contrast.T).T
+    slopes = np.concatenate([rows.axes, random, contrast, discriminant])
+    n_varying = int((np.diagonal(covariance) > policy.constant_variance).sum())
+    return _scale_to_unit_spread(slopes, covariance, policy), n_varying
+
+
+def axis_directions(rows: Rows, statistics: Floats, policy: Policy) -> Floats:
+    """The features that vary below a leaf as directions (D, d + 1) with unit spread."""
+    second = rows.moments(statistics).second
+    if second[0, 0] == 0:
+        return np.empty((0, rows.n_features + 1))
+    return _scale_to_unit_spread(rows.axes, mean_and_covariance(second)[1], policy)
+
+
+def _scale_to_unit_spread(slopes: Floats, covariance: Floats, policy: Policy) -> Floats:
+    """Directions (D', d + 1) with these slopes (D, d), without those along which nothing varies."""
+    variance = np.einsum("ij,ij->i", slopes @ covariance, slopes)
+    size = np.einsum("ij,ij->i", slopes, slopes)
+    moving = variance > policy.constant_variance * np.maximum(size, policy.constant_variance)
+    slopes = slopes[moving] / np.sqrt(variance[moving, None])
+    return np.column_stack([np.zeros(len(slopes)), slopes])
+
+
+def best_axis_cuts(view: Rows, statistics: Floats, count: int, policy: Policy) -> Floats:
+    """The best cuts that look at one column each, at most so many, to start from: shape (c, 1, d + 1)."""
+    rows = view.sampled(policy.leaf_rows)
+    scan = scan_leaf(rows, statistics, axis_directions(rows, statistics, policy), policy)
+    if scan is None:
         return np.empty((0, 1, view.n_features + 1))
-    directions = _scale_to_unit_spread(view.axes, mean_and_covariance(second)[1])
-    if not len(directions):
-        return np.empty((0, 1, view.n_features + 1))
-    return STIFFNESS * best_cuts(make_grid(sample, statistics, directions))[0][:count, None]
+    return policy.stiffness * scan.cuts[:count, None]

@@ -9,14 +9,9 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import log_loss
 
 from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor, simplify
-from bayesian_reticulum.data.schema import identity_schema
-from bayesian_reticulum.evidence.bayes_factors import log_bayes_factors
-from bayesian_reticulum.evidence.state import evaluate
-from bayesian_reticulum.explain.cards import node_cards
-from bayesian_reticulum.explain.ledger import evidence_ledger
-from bayesian_reticulum.families.dirichlet import DirichletCategorical
-from bayesian_reticulum.growth.proposals.branches import CUT
-from bayesian_reticulum.rows.memory import rows_in_memory
+from bayesian_reticulum.estimators import training_rows
+from bayesian_reticulum.evidence import evaluate, log_bayes_factors
+from bayesian_reticulum.explain import evidence_ledger, node_cards
 from plugins import GammaPoisson, mixed_frame
 
 
@@ -83,7 +78,7 @@ def _losses(estimator, X, y):
 
 def test_every_cost_is_one_that_was_measured(simplified):
     estimator, X, y, simpler = simplified
-    rows, _, _, weights = estimator._rows_like_fit(X, y, None)
+    rows, _, _, weights = training_rows(estimator, X, y)
     assert simpler.steps[0].log_evidence == pytest.approx(estimator.log_evidence_, abs=1e-6)
     for before, step in zip((None, *simpler.steps), simpler.steps, strict=False):
         afresh = evaluate(rows, step.tree, step.precisions, sparse=True)
@@ -131,7 +126,7 @@ def test_bayes_factors_of_a_sparse_tree_are_differences_of_its_evidence():
     X, y = load_breast_cancer(return_X_y=True)
     simpler = simplify(ReticulumClassifier(random_state=0).fit(X, y), X, y).estimator
     model = simpler.model_
-    rows, *_ = simpler._rows_like_fit(X, y, None)
+    rows, *_ = training_rows(simpler, X, y)
     state = evaluate(rows, model.tree, model.precisions, tolerance=1e-9, sparse=True)
     np.testing.assert_allclose(model.log_bayes_factors, log_bayes_factors(rows, state), atol=1e-3)
 
@@ -181,7 +176,7 @@ def test_wide_tables_are_measured_on_the_rows_that_are_given():
     first, *_, last = simplify(clf, X[:150], y[:150]).steps
     # Half of the rows tell about half as much.
     assert clf.log_evidence_ + 30 < first.log_evidence < last.log_evidence
-    fewer = clf._rows_like_fit(X[:150], y[:150], None)[0]
+    fewer, *_ = training_rows(clf, X[:150], y[:150])
     exact = evaluate(fewer, clf.model_.tree, clf.model_.precisions, sparse=True)
     assert first.log_evidence == pytest.approx(exact.log_evidence, abs=2.0)
 
@@ -191,7 +186,7 @@ def test_steps_of_many_rows_are_measured_on_all_of_them():
     X = rng.normal(size=(35_000, 3))
     y = (rng.uniform(size=len(X)) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(int)
     clf = ReticulumClassifier(random_state=0, patience=1, lookahead=0).fit(X, y)
-    rows = clf._rows_like_fit(X, y, None)[0]
+    rows, *_ = training_rows(clf, X, y)
     for step in simplify(clf, X, y).steps:
         measured = evaluate(rows, step.tree, step.precisions, sparse=True)
         assert step.log_evidence == pytest.approx(measured.log_evidence, abs=0.05)
@@ -215,8 +210,8 @@ def test_weights_count_as_repeats():
     other = ReticulumClassifier(random_state=0, patience=2).fit(X[repeated], y[repeated])
     simpler = simplify(one, X, y, sample_weight=weights), simplify(other, X[repeated], y[repeated])
     assert [step.what for step in simpler[0].steps] == [step.what for step in simpler[1].steps]
-    found = [own.estimator.predict_proba(X) for own in simpler]
-    np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+    one, other = (simplification.estimator.predict_proba(X) for simplification in simpler)
+    np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 def test_a_larger_tolerance_gives_no_larger_tree():
@@ -229,7 +224,7 @@ def test_a_larger_tolerance_gives_no_larger_tree():
     assert sizes[0] >= sizes[1] >= sizes[2] == 0
 
 
-def test_progress_is_told(capsys):
+def test_progress_is_printed(capsys):
     X, y = few_that_matter(150, 4)
     clf = ReticulumClassifier(random_state=0, patience=1).fit(X, y)
     simplify(clf, X, y, verbose=1)
@@ -268,18 +263,3 @@ def test_what_has_no_such_evidence_is_refused():
         simplify(ReticulumClassifier(), X, y)
     with pytest.raises(ValueError, match=r"not grown by a log evidence .* Use ReticulumClassifier"):
         simplify(PaperReticulumClassifier(random_state=0).fit(X, y), X, y)
-
-
-def test_rows_with_some_columns_say_the_same_of_trees_on_these():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(90, 4)), rng.integers(2, size=90)
-    rows = rows_in_memory(X, y, DirichletCategorical((0.5, 0.5)), np.ones(90), identity_schema(4))
-    for own in (rows, rows.sampled(30)):
-        narrow = own.restricted(np.array([1, 3]))
-        hyperplanes = np.array([[[0.2, 1.0, -2.0]]])
-        wide = np.zeros((1, 1, 5))
-        wide[..., [0, 2, 4]] = hyperplanes
-        np.testing.assert_allclose(
-            narrow.prior_statistics(hyperplanes, CUT), own.prior_statistics(wide, CUT), rtol=1e-12
-        )
-        assert narrow.axes.shape == (2, 2)
