@@ -41,17 +41,32 @@ _WITH_GAPS: dict[str, Any] = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
 class EvidenceGrownEstimator(Estimator):
     """Growth by evidence on tables with gaps and categories, the same for classes and numbers."""
 
-    categorical_features: Any
-    patience: int
-    max_attempts: int
-    max_splits: int | None
-    max_depth: int | None
-    n_restarts: int
-    n_jobs: int | None
-    n_directions: int
-    lookahead: int
-    random_state: Any
-    verbose: int
+    def __init__(
+        self,
+        *,
+        categorical_features: Any,
+        patience: int,
+        max_attempts: int,
+        max_splits: int | None,
+        max_depth: int | None,
+        n_restarts: int,
+        n_directions: int,
+        lookahead: int,
+        n_jobs: int | None,
+        random_state: Any,
+        verbose: int,
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.patience = patience
+        self.max_attempts = max_attempts
+        self.max_splits = max_splits
+        self.max_depth = max_depth
+        self.n_restarts = n_restarts
+        self.n_directions = n_directions
+        self.lookahead = lookahead
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def growth_policy(self) -> Policy:
         """All numbers of growth: the parameters of this estimator, and defaults for everything else.
@@ -151,6 +166,7 @@ class EvidenceGrownEstimator(Estimator):
         With the kind "linear" the leaves are linear versions of the family.
         """
         is_linear = kind == "linear"
+        policy = self.growth_policy()
         at_once = min(n_threads(self), self.n_restarts)
         coordinates = Coordinates.choose(
             data,
@@ -163,12 +179,11 @@ class EvidenceGrownEstimator(Estimator):
         # Where other threads work on the rows, those of BLAS would be in their way.
         are_busy = at_once > 1 or (isinstance(rows, NativeRows) and rows.can_climb)
         with single_blas() if are_busy else nullcontext():
-            best = self._best_run(rows, kind, rival, at_once)
-            return None if best is None else _freeze(data, coordinates, rows, best)
+            best = self._best_run(rows, policy, kind, rival, at_once)
+            return None if best is None else _freeze(data, coordinates, rows, best, policy)
 
-    def _best_run(self, rows: NumpyRows, kind: str, rival: float, at_once: int) -> Run | None:
+    def _best_run(self, rows: NumpyRows, policy: Policy, kind: str, rival: float, at_once: int) -> Run | None:
         """Grow a tree as often as there are restarts, and take the one with the highest log evidence."""
-        policy = self.growth_policy()
 
         def run(restart: int, rng: np.random.Generator) -> Run | None:
             label = f"[{type(self).__name__}] {f'{kind} leaves, ' if kind else ''}"
@@ -184,13 +199,15 @@ class EvidenceGrownEstimator(Estimator):
         return best
 
 
-def _freeze(data: TrainingData, coordinates: Coordinates, rows: NumpyRows, run: Run) -> tuple[Reticulum, History]:
+def _freeze(
+    data: TrainingData, coordinates: Coordinates, rows: NumpyRows, run: Run, policy: Policy
+) -> tuple[Reticulum, History]:
     """The model and history of a growth, in the units of the schema."""
     state = run.state
     tree = state.tree
     rows = rows.with_family(state.family).arranged(tree.hyperplanes, tree.shape)
     grey_shares = rows.grey_shares(tree.hyperplanes, tree.shape, *GREY_ZONE)
-    factors = log_bayes_factors(rows, state)
+    factors = log_bayes_factors(rows, state, many_rows=policy.bayes_factor_rows, beyond_doubt=policy.beyond_doubt)
     family = coordinates.family_of_table(state.family)
     fitted = replace(state, tree=coordinates.tree_of_table(tree))
     model = make_model(data, family, coordinates.schema, fitted, factors, grey_shares)

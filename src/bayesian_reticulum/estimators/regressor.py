@@ -141,17 +141,19 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
         verbose: int = 0,
     ) -> None:
         self.leaf = leaf
-        self.categorical_features = categorical_features
-        self.patience = patience
-        self.max_attempts = max_attempts
-        self.max_splits = max_splits
-        self.max_depth = max_depth
-        self.n_restarts = n_restarts
-        self.n_directions = n_directions
-        self.lookahead = lookahead
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        super().__init__(
+            categorical_features=categorical_features,
+            patience=patience,
+            max_attempts=max_attempts,
+            max_splits=max_splits,
+            max_depth=max_depth,
+            n_restarts=n_restarts,
+            n_directions=n_directions,
+            lookahead=lookahead,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
