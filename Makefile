@@ -72,9 +72,9 @@ test-newest: .venv/installed
 test-docs: .venv/installed
 	$(NEWEST)/python -m pytest -n $(WORKERS) tests/docs
 
-# Laws and the compiled core with ten times as many examples as usual.
+# Properties alone, with ten times as many examples as usual.
 test-thorough: .venv/installed
-	HYPOTHESIS_PROFILE=thorough $(NEWEST)/python -m pytest -n $(WORKERS) tests/laws tests/unit/rows tests/unit/test_tree.py
+	HYPOTHESIS_PROFILE=thorough $(NEWEST)/python -m pytest -n $(WORKERS) -m hypothesis tests/unit tests/laws
 
 # The whole package on the oldest versions.
 test-oldest: .venv-oldest/installed

@@ -28,6 +28,8 @@ class Levels(NamedTuple):
 
 
 Column = Numbers | Levels
+# Types that Python or NumPy count as whole numbers.
+_NO_NUMBERS = (bool, np.bool_, np.timedelta64)
 
 
 def as_levels(column: Column) -> Levels:
@@ -71,7 +73,7 @@ def column_from_objects(cells: list[Any], label: str, force_levels: bool = False
     """
     present = [cell for cell in cells if not is_gap(cell)]
     kinds = {type(cell) for cell in present}
-    are_numbers = all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_) for kind in kinds)
+    are_numbers = all(issubclass(kind, Real | Decimal) and not issubclass(kind, _NO_NUMBERS) for kind in kinds)
     if are_numbers and not force_levels:
         try:
             return Numbers(np.array([np.nan if is_gap(cell) else float(cell) for cell in cells], dtype=np.float64))

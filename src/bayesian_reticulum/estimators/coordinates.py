@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Floats
-from ..data import Schema, features_with_gaps
+from ..data import Rotation, Schema, features_with_gaps
 from ..families import Family, NormalLinear
 from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES, NumpyRows
 from ..tree import Tree
@@ -33,13 +32,13 @@ class Coordinates(NamedTuple):
     rows : NumpyRows
     schema : Schema
         Makes the columns of the table.
-    basis : ndarray of shape (D, r) or None
-        Axes that the rows of a wide table are rotated to; None if splits are grown in the columns themselves.
+    rotation : Rotation or None
+        To the axes of a wide table; None if splits are grown in the columns themselves.
     """
 
     rows: NumpyRows
     schema: Schema
-    basis: Floats | None
+    rotation: Rotation | None
 
     @classmethod
     def choose(cls, data: TrainingData, margin: float, make_rows: Callable[[Schema], NumpyRows]) -> Coordinates:
@@ -68,24 +67,23 @@ class Coordinates(NamedTuple):
     @classmethod
     def _rotated(cls, rows: NumpyRows, schema: Schema, n_leading: int) -> Coordinates:
         rotated, basis = rows.rotated(n_leading)
-        return cls(rotated, schema, basis)
+        return cls(rotated, schema, Rotation(basis, rotated.tail))
 
     @property
     def is_rotated(self) -> bool:
-        return self.basis is not None
+        return self.rotation is not None
 
     def tree_of_table(self, tree: Tree) -> Tree:
         """A tree of these rows, its hyperplanes rewritten for the columns of the table."""
-        if self.basis is None:
+        if self.rotation is None:
             return tree
-        hyperplanes = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ self.basis.T])
-        return Tree(hyperplanes, tree.shape, tree.ids)
+        return Tree(self.rotation.undo(tree.hyperplanes), tree.shape, tree.ids)
 
     def family_of_table(self, family: Family) -> Family:
         """A family of these rows, the directions of its linear leaves rewritten for the columns of the table."""
-        basis = self.basis
-        if basis is None or not isinstance(family, NormalLinear) or family.basis is None:
+        if self.rotation is None or not isinstance(family, NormalLinear) or family.basis is None:
             return family
+        basis = self.rotation.basis
         span = basis if basis.shape[1] < len(basis) else None
         return replace(family, basis=basis @ family.basis, span=span)
 

@@ -19,7 +19,7 @@ from ..families import Family
 from ..growth import Policy, grow_tree
 from ..history import History
 from ..model import GREY_ZONE, Reticulum
-from ..rows import NativeRows, NumpyRows, rows_in_memory
+from ..rows import Limits, NativeRows, NumpyRows, rows_in_memory
 from .base import FLOATS, Estimator
 from .coordinates import Coordinates
 from .models import make_model
@@ -70,6 +70,17 @@ class EvidenceGrownEstimator(Estimator):
             n_directions=self.n_directions,
             lookahead=self.lookahead,
         )
+
+    def row_limits(self) -> Limits:
+        """Sizes at which rows change how their sums are made; results hardly depend on them.
+
+        A subclass may return other limits, as for a machine with less memory.
+
+        Returns
+        -------
+        Limits
+        """
+        return Limits()
 
     def _check_parameters(self) -> None:
         least = {"patience": 1, "max_attempts": 0, "n_restarts": 1, "n_directions": 0, "lookahead": 0, "verbose": 0}
@@ -130,7 +141,7 @@ class EvidenceGrownEstimator(Estimator):
     ) -> NumpyRows:
         """Rows in memory, for growths that share the threads of this estimator."""
         threads = max(1, n_threads(self) // n_growths)
-        return rows_in_memory(X, targets, family, weights, schema, threads=threads)
+        return rows_in_memory(X, targets, family, weights, schema, threads=threads, limits=self.row_limits())
 
     def _grow_model(
         self, data: TrainingData, kind: str = "", rival: float = -np.inf
