@@ -164,7 +164,7 @@ class EvidenceGrownEstimator(Estimator):
         are_busy = at_once > 1 or (isinstance(rows, NativeRows) and rows.can_climb)
         with single_blas() if are_busy else nullcontext():
             best = self._best_run(rows, kind, rival, at_once)
-            return None if best is None else _freeze(data, coordinates, rows, best)
+            return None if best is None else _freeze(data, coordinates, rows, best, self.growth_policy())
 
     def _best_run(self, rows: NumpyRows, kind: str, rival: float, at_once: int) -> Run | None:
         """Grow a tree as often as there are restarts, and take the one with the highest log evidence."""
@@ -184,13 +184,15 @@ class EvidenceGrownEstimator(Estimator):
         return best
 
 
-def _freeze(data: TrainingData, coordinates: Coordinates, rows: NumpyRows, run: Run) -> tuple[Reticulum, History]:
+def _freeze(
+    data: TrainingData, coordinates: Coordinates, rows: NumpyRows, run: Run, policy: Policy
+) -> tuple[Reticulum, History]:
     """The model and history of a growth, in the units of the schema."""
     state = run.state
     tree = state.tree
     rows = rows.with_family(state.family).arranged(tree.hyperplanes, tree.shape)
     grey_shares = rows.grey_shares(tree.hyperplanes, tree.shape, *GREY_ZONE)
-    factors = log_bayes_factors(rows, state)
+    factors = log_bayes_factors(rows, state, many_rows=policy.bayes_factor_rows, beyond_doubt=policy.beyond_doubt)
     family = coordinates.family_of_table(state.family)
     fitted = replace(state, tree=coordinates.tree_of_table(tree))
     model = make_model(data, family, coordinates.schema, fitted, factors, grey_shares)
