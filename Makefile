@@ -83,8 +83,8 @@ test-oldest: .venv-oldest/installed
 # Without a compiler the package is installed as Python alone.
 test-pure: .venv-pure/installed
 	CXX=false $(PYTHON) -m pip --python $(PURE)/python install --quiet --no-deps --force-reinstall .
-	RETICULUM_EXPECT_NATIVE=0 $(PURE)/python -m pytest -n $(WORKERS) tests/unit/rows tests/unit/estimators \
-		tests/laws/test_sklearn.py
+	RETICULUM_EXPECT_NATIVE=0 $(PURE)/python -m pytest -n $(WORKERS) tests/unit/test_compiled.py tests/unit/test_gates.py \
+		tests/unit/rows tests/unit/evidence tests/unit/estimators tests/laws/test_rows.py tests/laws/test_rows_views.py
 
 # Reads and writes out of bounds, and all that C++ leaves undefined, end the tests. GCC's sanitizers have to be loaded
 # before Python is; Python itself frees less than they ask for.
@@ -95,7 +95,8 @@ ifneq ($(shell command -v g++)$(RETICULUM_EXPECT_NATIVE),)
 	tar -c -C src --exclude '*.so' bayesian_reticulum | tar -x -C $(SANITIZED)
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED) RETICULUM_EXPECT_NATIVE=1 \
-		$(PURE)/python -m pytest -n $(WORKERS) tests/unit/rows/test_native.py
+		$(PURE)/python -m pytest -n $(WORKERS) tests/unit/test_compiled.py tests/unit/rows/test_native.py \
+		tests/unit/evidence/test_ascent.py
 else
 	@echo "Skipped: there is no g++ to build the sanitized core with."
 endif

@@ -18,11 +18,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from scoring.peers import RIVAL, has_rival
 from scoring.problems import PROBLEMS, Problem, Regression
 from scoring.report import nll_differences, report, wins_enough
 from scoring.runs import measure_all
-from threadpoolctl import threadpool_limits
 
 
 def choose_problems(names: str | None, raw: bool | None) -> list[Problem]:

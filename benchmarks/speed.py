@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
+
 from timing.covertype import covertype
 from timing.fits import compare
 from timing.growth import scalings

@@ -11,6 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from bayesian_reticulum.datasets import Generated, make_cross, make_ripley, make_sphere
+from bayesian_reticulum.paper import Construction, Polar, initial_hyperplane
+from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
 from experiments import (
     ADAM,
     FAMILY,
@@ -26,14 +34,6 @@ from experiments import (
     stiffness_of,
 )
 from markdown_table import markdown_table
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
-
-from bayesian_reticulum.datasets import Generated, make_cross, make_ripley, make_sphere
-from bayesian_reticulum.paper import Construction, Polar, initial_hyperplane
-from bayesian_reticulum.rows import NumpyRows
-from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
 
 _STEPS = 50
 _MANY_STEPS = 500

@@ -9,6 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Polygon
+from matplotlib.patheffects import withStroke
+from sklearn.base import clone
+
+from bayesian_reticulum import GrowthEvent, History, Schema, Tree
 from diagrams import (
     AXES,
     BLUE,
@@ -34,15 +43,6 @@ from diagrams import (
     save,
     softest_split,
 )
-from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Polygon
-from matplotlib.patheffects import withStroke
-from sklearn.base import clone
-
-from bayesian_reticulum import GrowthEvent, History, Schema, Tree
 
 GRID = 240
 SURFACE_GRID = 60

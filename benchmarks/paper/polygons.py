@@ -11,9 +11,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from diagrams import PROBABILITY
-from experiments import ADAM, FAMILY, OKABE_ITO, STYLES, Floats, ascent, rows_of, stiffness_of
-from markdown_table import markdown_table
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -25,6 +22,9 @@ from bayesian_reticulum.gates import compute_gates
 from bayesian_reticulum.paper import Polar
 from bayesian_reticulum.rows import NumpyRows
 from bayesian_reticulum.tree import Shape
+from diagrams import PROBABILITY
+from experiments import ADAM, FAMILY, OKABE_ITO, STYLES, Floats, ascent, rows_of, stiffness_of
+from markdown_table import markdown_table
 
 TRUE_STIFFNESS = 10.0
 START_PAPER = "start, leaves by membership"

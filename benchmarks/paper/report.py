@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from data import N_FOLDS, Floats, Ints
 from markdown_table import markdown_table
 from study import VERSIONS, Fit, Results

@@ -15,13 +15,13 @@ import numpy as np
 import optuna
 import sklearn
 import xgboost
-from data import N_FOLDS, DataSet, Floats, Ints, Refusal
 from optuna.distributions import distribution_to_json
 from optuna.trial import FrozenTrial, TrialState, create_trial
-from techniques import OURS, PAPER, PUBLISHED, Settings, Technique, techniques
-from workers import Judged, Progress, judge, workers
 
 import bayesian_reticulum
+from data import N_FOLDS, DataSet, Floats, Ints, Refusal
+from techniques import OURS, PAPER, PUBLISHED, Settings, Technique, techniques
+from workers import Judged, Progress, judge, workers
 
 Folds = list[int | None]
 # What is stored of one trial or seed: its settings, and losses and sizes in the folds.

@@ -16,11 +16,12 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from data import DataSet
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
-from techniques import Settings, Technique, techniques
 from threadpoolctl import threadpool_limits
+
+from data import DataSet
+from techniques import Settings, Technique, techniques
 
 
 class Judged(NamedTuple):

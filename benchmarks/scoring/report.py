@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from markdown_table import markdown_table
 from numpy.typing import NDArray
+
+from markdown_table import markdown_table
 
 from .peers import OURS, RIVAL
 from .problems import PROBLEMS, Classification, Regression

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scoring.folds import load
 from sklearn.datasets import load_breast_cancer
 from threadpoolctl import threadpool_limits
 
 from bayesian_reticulum.datasets import make_cross, make_sphere
+from scoring.folds import load
 
 from .memory import Memory, Table, read_table, with_table_in_a_process
 from .peers import BOOSTED, HISTOGRAMS, NETWORK, OURS, PEERS, Peer, warm_up

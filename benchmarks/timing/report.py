@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
-from markdown_table import markdown_table
 
 from bayesian_reticulum.compiled import instruction_set, is_available
+from markdown_table import markdown_table
 
 from .fits import fit_limits
 from .growth import scaling_limits

@@ -10,15 +10,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from plugins import benchmark
+import compare
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
-
-
-@pytest.fixture(scope="module")
-def compare():
-    with benchmark("compare") as module:
-        yield module
 
 
 def result(seconds=1.0, **changes):
@@ -27,18 +21,18 @@ def result(seconds=1.0, **changes):
 
 
 @pytest.fixture
-def same(compare):
+def same():
     return compare.Line("same", result(1.0), result(0.5))
 
 
 @pytest.fixture
-def other(compare):
+def other():
     """One more split, a prediction that is a little off, and twice the time."""
     return compare.Line("other", result(1.0), result(2.0, splits=4, fresh_rows=[0.5, 0.5 + 1e-9]))
 
 
 @pytest.fixture
-def failed(compare):
+def failed():
     return compare.Line("failed", result(), {"error": "ValueError: no"})
 
 
@@ -58,18 +52,18 @@ def cells(row):
         ([], [], 0.0),
     ],
 )
-def test_differences_are_the_largest_absolute_ones(compare, base, working, difference):
+def test_differences_are_the_largest_absolute_ones(base, working, difference):
     line = compare.Line("fit", result(fresh_rows=base), result(fresh_rows=working))
     assert line.difference("fresh rows") == difference
 
 
-def test_a_single_bit_is_a_difference(compare):
+def test_a_single_bit_is_a_difference():
     line = compare.Line("fit", result(), result(log_evidence=np.nextafter(-10.0, 0.0)))
     assert line.difference("log evidence") > 0
     assert compare.complaints([line], 0.0) == ["fit: log evidence differ by 1.8e-15"]
 
 
-def test_the_table_has_a_row_for_each_fit(compare, same, other, failed):
+def test_the_table_has_a_row_for_each_fit(same, other, failed):
     lines = compare.table([same, other, failed]).splitlines()
     assert len({len(line) for line in lines}) == 1
     _, _, *rows = map(cells, lines)
@@ -78,7 +72,7 @@ def test_the_table_has_a_row_for_each_fit(compare, same, other, failed):
     assert rows[2] == ["failed", "failed", *[""] * 7]
 
 
-def test_complaints_name_what_differs_by_more_than_is_allowed(compare, same, other, failed):
+def test_complaints_name_what_differs_by_more_than_is_allowed(same, other, failed):
     assert compare.complaints([same, failed], 0.0) == []
     # Half the time in one fit makes up for twice the time in the other.
     assert compare.complaints([same, other], 0.0) == ["other: splits differ by 1", "other: fresh rows differ by 1e-09"]
@@ -86,23 +80,23 @@ def test_complaints_name_what_differs_by_more_than_is_allowed(compare, same, oth
 
 
 @pytest.mark.parametrize(("seconds", "is_slower"), [(1.0, False), (1.029, False), (1.031, True)])
-def test_the_geometric_mean_of_ratios_has_a_limit(compare, seconds, is_slower):
+def test_the_geometric_mean_of_ratios_has_a_limit(seconds, is_slower):
     found = compare.complaints([compare.Line("fit", result(1.0), result(seconds))], 0.0)
     assert found == ["the geometric mean of the ratios is 1.031, above 1.03"] * is_slower
 
 
-def test_without_a_fit_that_succeeds_there_is_no_mean(compare, failed):
+def test_without_a_fit_that_succeeds_there_is_no_mean(failed):
     assert math.isnan(compare.mean_ratio([failed]))
     assert compare.complaints([failed], 0.0) == []
 
 
-def test_what_a_fit_comes_to_is_its_first_results_and_the_median_of_seconds(compare):
+def test_what_a_fit_comes_to_is_its_first_results_and_the_median_of_seconds():
     assert compare.summed_up([result(5.0), {"seconds": 1.0}, {"seconds": 2.0}]) == result(2.0)
     assert compare.summed_up([result(), {"error": "MemoryError: "}]) == {"error": "MemoryError: "}
 
 
 @pytest.fixture
-def run(compare, monkeypatch, capsys):
+def run(monkeypatch, capsys):
     """The exit status and what is printed of a comparison that comes to these lines."""
 
     def run(lines, *arguments):
@@ -137,7 +131,7 @@ def test_a_fit_that_fails_counts_in_any_case(run, same, failed):
     assert "failed, working: ValueError: no" in printed
 
 
-def test_fits_and_turns_can_be_chosen(compare, run, same):
+def test_fits_and_turns_can_be_chosen(run, same):
     *_, (pythons, fits, turns) = run([same])
     assert list(pythons) == [compare.BASE, compare.WORKING]
     assert (fits, turns) == (list(compare.FITS), 7)
@@ -154,7 +148,7 @@ def test_fits_and_turns_can_be_chosen(compare, run, same):
         (["--allow", "nan"], "--allow must not be negative"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(compare, capsys, arguments, told):
+def test_arguments_that_make_no_sense_are_refused(capsys, arguments, told):
     with pytest.raises(SystemExit):
         compare.main(["HEAD", *arguments])
     assert told in capsys.readouterr().err
@@ -163,7 +157,7 @@ def test_arguments_that_make_no_sense_are_refused(compare, capsys, arguments, to
 # Fits
 
 
-def test_the_fits_have_what_their_names_promise(compare):
+def test_the_fits_have_what_their_names_promise():
     assert len(compare.FITS) == 14
     assert set(compare.PURE) <= set(compare.FITS)
     _, training, fresh = compare.FITS["many-rows"]()
@@ -175,7 +169,7 @@ def test_the_fits_have_what_their_names_promise(compare):
     assert 0.05 < np.isnan(training[100:180]).mean() < 0.15
 
 
-def test_frames_have_gaps_in_columns_of_all_kinds(compare):
+def test_frames_have_gaps_in_columns_of_all_kinds():
     pytest.importorskip("pandas")
     table, y = compare.frame(200)
     assert (table.drop(columns="smokes").isna().sum() > 0).all()
@@ -187,7 +181,7 @@ def test_frames_have_gaps_in_columns_of_all_kinds(compare):
 # Workers
 
 
-def test_an_answer_has_results_the_first_time(compare):
+def test_an_answer_has_results_the_first_time():
     model = SimpleNamespace(log_evidence_=-1.5, n_splits_=2, predict_proba=lambda X: np.column_stack([X, 1 - X]))
     task = lambda: model, np.array([0.25]), np.array([0.5, 0.75])
     tasks, fits = {}, {"small": lambda: task}
@@ -202,25 +196,25 @@ def test_an_answer_has_results_the_first_time(compare):
     }
 
 
-def test_predictions_of_numbers_have_both_ends_of_intervals(compare):
+def test_predictions_of_numbers_have_both_ends_of_intervals():
     ends = {0.9: (np.array([0.0, 1.0]), np.array([4.0, 5.0]))}
     model = SimpleNamespace(predict=lambda X: X, predict_distribution=lambda X: SimpleNamespace(interval=ends.get))
     assert compare.predictions(model, np.array([2.0, 3.0])) == [2.0, 3.0, 0.0, 1.0, 4.0, 5.0]
 
 
-def test_a_library_without_its_core_is_an_error(compare, monkeypatch):
+def test_a_library_without_its_core_is_an_error(monkeypatch):
     monkeypatch.setattr("bayesian_reticulum.show_versions", lambda: print("compiled code: not built (no reason)"))
     with pytest.raises(ImportError, match=r"not built \(no reason\)\); install a C\+\+ compiler"):
         compare.versions()
 
 
-def test_versions_are_those_of_all_that_results_depend_on(compare, monkeypatch):
+def test_versions_are_those_of_all_that_results_depend_on(monkeypatch):
     pytest.importorskip("pandas")
     monkeypatch.setattr("bayesian_reticulum.show_versions", lambda: print("compiled code: in use"))
     assert list(compare.versions()) == ["Python", *compare.PACKAGES]
 
 
-def test_the_same_library_gives_the_same_results(compare, capsys):
+def test_the_same_library_gives_the_same_results(capsys):
     pythons = {compare.BASE: sys.executable, compare.WORKING: sys.executable}
     line, wrong = compare.compared(pythons, ["three-classes", "nonsense"], 1)
     assert line.errors == []
@@ -247,7 +241,7 @@ class Scripted:
 
 
 @pytest.fixture
-def scripted(compare, monkeypatch):
+def scripted(monkeypatch):
     """Whoever was asked, in order; answers other than the usual one can be set."""
     script = SimpleNamespace(asked=[], answers={})
     monkeypatch.setattr(
@@ -256,7 +250,7 @@ def scripted(compare, monkeypatch):
     return script
 
 
-def test_revisions_take_turns(compare, scripted):
+def test_revisions_take_turns(scripted):
     fits = ["gaps", "pure-regression"]
     lines = list(compare.compared({compare.BASE: "b", compare.WORKING: "w"}, fits, 3))
     assert [line.fit for line in lines] == fits
@@ -266,7 +260,7 @@ def test_revisions_take_turns(compare, scripted):
     assert len([fit for *_, fit in scripted.asked if fit == "closed"]) == 4
 
 
-def test_after_an_error_the_other_fits_go_on(compare, scripted):
+def test_after_an_error_the_other_fits_go_on(scripted):
     scripted.answers["w", "gaps"] = {"error": "ValueError: no"}
     first, second = compare.compared({compare.BASE: "b", compare.WORKING: "w"}, ["gaps", "wide"], 3)
     assert first.errors == ["gaps, working: ValueError: no"]
@@ -274,7 +268,7 @@ def test_after_an_error_the_other_fits_go_on(compare, scripted):
     assert len([fit for *_, fit in scripted.asked if fit == "gaps"]) == 2
 
 
-def test_a_worker_that_ends_is_started_again(compare, tmp_path):
+def test_a_worker_that_ends_is_started_again(tmp_path):
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\nread question\necho '{json.dumps({'seconds': 1.0})}'\nread question\nexit 3\n")
     program.chmod(0o755)
@@ -306,7 +300,7 @@ def repository(tmp_path):
 
 
 @pytest.fixture
-def contents(compare, monkeypatch):
+def contents(monkeypatch):
     """The names and texts of what would be built, and the key of the build."""
     monkeypatch.setattr(compare, "built", lambda folder, key: (folder, key))
 
@@ -319,7 +313,7 @@ def contents(compare, monkeypatch):
 
 
 @needs_git
-def test_the_base_is_as_it_was_committed(compare, repository, contents):
+def test_the_base_is_as_it_was_committed(repository, contents):
     files, key = contents(compare.base_build(repository, "HEAD"))
     assert files == {"src/old.py": "1", "src/gone.py": "1", ".gitignore": "*.so\nbuild/\n", "README.md": "1"}
     assert contents(compare.base_build(repository, key[:8]))[1] == key
@@ -328,7 +322,7 @@ def test_the_base_is_as_it_was_committed(compare, repository, contents):
 
 
 @needs_git
-def test_the_working_tree_is_as_it_is(compare, repository, contents):
+def test_the_working_tree_is_as_it_is(repository, contents):
     files, key = contents(compare.working_build(repository))
     assert files == {"src/old.py": "2", "src/new.py": "2", ".gitignore": "*.so\nbuild/\n", "README.md": "1"}
     (repository / "README.md").write_text("2")
@@ -337,7 +331,7 @@ def test_the_working_tree_is_as_it_is(compare, repository, contents):
     assert contents(compare.working_build(repository))[1] != key
 
 
-def test_an_environment_is_filled_again_only_if_its_key_changes(compare, monkeypatch, tmp_path):
+def test_an_environment_is_filled_again_only_if_its_key_changes(monkeypatch, tmp_path):
     commands = []
 
     def run(command, **_):
@@ -356,7 +350,7 @@ def test_an_environment_is_filled_again_only_if_its_key_changes(compare, monkeyp
     assert not (tmp_path / "built").exists()
 
 
-def test_environments_have_to_be_alike(compare, scripted, tmp_path):
+def test_environments_have_to_be_alike(scripted, tmp_path):
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
         folder.mkdir()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from data import Refusal, generated, read
 from report import checks
 from study import Fit, Results, Spread

@@ -1,9 +1,10 @@
 """The experiments of the paper benchmark: what they claim holds at quick sizes, with room to spare."""
 
-import convergence
 import numpy as np
-import polygons
 import pytest
+
+import convergence
+import polygons
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 from itertools import combinations
 from types import SimpleNamespace
 
-import diagrams
-import figures
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -12,12 +10,14 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from PIL import Image
 from sklearn.linear_model import LogisticRegression
-from techniques import OURS, PUBLISHED
 
+import diagrams
+import figures
 from bayesian_reticulum import GrowthEvent, History, PaperReticulumClassifier, ReticulumClassifier
 from bayesian_reticulum.data import identity_schema
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.tree import collapse, single_leaf, split_leaf
+from techniques import OURS, PUBLISHED
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-import quality
 from scipy.stats import norm
+
+import quality
 from scoring.folds import Fold, load
 from scoring.peers import numbers
 from scoring.problems import Classification, Regression

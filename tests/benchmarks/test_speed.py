@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 import speed
 from timing.fits import DATA, fit_limits, load_numbers
 from timing.growth import board, scaling_limits

@@ -244,7 +244,7 @@ def hyperplanes(n_features: int) -> st.SearchStrategy[list[float]]:
 
 def code_blocks(page: str, language: str) -> list[str]:
     """The fenced blocks of a language on a page, given as a path in the repository."""
-    text = (Path(__file__).resolve().parent.parent / page).read_text(encoding="utf-8")
+    text = (Path(__file__).resolve().parents[2] / page).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
