@@ -57,9 +57,17 @@ def test_every_command_is_one_that_is_tested_here():
         ("make", "demo"),
         ("make", "paper"),
         ("make", "test"),
+        ("pip", "install"),
         ("python", "benchmarks/speed.py"),
         ("python", "benchmarks/quality.py"),
     }
+
+
+def test_an_environment_is_made_as_the_readme_says():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert ["pip", "install", "."] in commands()
+    # The package without a compiler, which `make test` runs, is installed from the clone as it is.
+    assert re.search(r"^\.venv-pure/installed:[^\n]*\n(?:\t[^\n]*\n)*\t\$\(PIP\) \. ", makefile, flags=re.MULTILINE)
 
 
 def test_make_knows_the_targets():
