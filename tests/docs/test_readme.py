@@ -57,6 +57,8 @@ def test_every_command_is_one_that_is_tested_here():
         ("make", "demo"),
         ("make", "paper"),
         ("make", "test"),
+        # `make test-pure` installs a clone in this way.
+        ("pip", "install"),
         ("python", "benchmarks/speed.py"),
         ("python", "benchmarks/quality.py"),
     }
