@@ -137,7 +137,7 @@ build/modules: FORCE
 .venv-pure/installed: export CXX := false
 .venv-pure/installed: pyproject.toml Makefile
 	$(MAKE_ENVIRONMENT)
-	$(PIP) . hypothesis pandas pytest pytest-xdist
+	$(PIP) . hypothesis matplotlib pandas polars pyarrow pytest pytest-xdist
 	touch $@
 
 # The core with sanitizers; the Python around it is copied before each run.

@@ -126,7 +126,7 @@ FITS: Mapping[str, Callable[[], Task]] = {
         "ReticulumClassifier", *bundled("breast_cancer"), np.arange(285) % 7 / 3, class_weight={0: 2.0, 1: 0.5}
     ),
     "wide": lambda: half("ReticulumClassifier", *wide()),
-    # Of more than 16 384 training rows the compiled core takes samples, and it climbs in floats.
+    # With more than 16 384 training rows leaves are scanned on samples, and the compiled core climbs in floats.
     "many-rows": lambda: half("ReticulumClassifier", *generated("sphere", 40_000)),
     "paper": lambda: half("PaperReticulumClassifier", *generated("ripley", 500)),
     "simplify": simplified,

@@ -1,7 +1,7 @@
 """The compiled core: whether it is in use, and its reading of schemas, gaps and trees.
 
-Whether it answers for training rows is decided by `rows.rows_in_memory` alone, and for predictions by the model; both
-ask `is_available`.
+`is_available` says whether the core is in use. It is called where the choice between the core and NumPy is made: in
+`rows.rows_in_memory` for training rows, and in `model` for predictions.
 """
 
 from __future__ import annotations

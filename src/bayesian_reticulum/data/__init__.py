@@ -3,8 +3,8 @@
 `columns` is one column, of numbers or of levels, `frames` a table of any library that is read column by column.
 `categories` holds which columns are categories, which of their levels are kept, and their codes; `encoding` the
 `Encoder`, which makes cells of numbers of a table, the same way in fit and in predict. `units` are center, scale and
-limits of columns, `quantiles` what these are made of, `gaps` the rule for cells that are missing, and `schema` brings
-all of this together.
+limits of columns, `quantiles` what these are made of, `gaps` the rule for cells that are missing, `rotation` turns
+wide tables to their principal axes, and `schema` brings all of this together.
 """
 
 from __future__ import annotations

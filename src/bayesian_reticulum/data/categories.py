@@ -14,7 +14,8 @@ from .columns import Column, Levels, is_number, is_text
 from .frames import Frame, chosen_columns
 from .quantiles import weights_by_code
 
-# A level is rare below this many rows or the root of the number of all rows, or beyond this many more frequent ones.
+# A level is rare if it has fewer rows than this, or than the root of the number of all rows, or if so many levels are
+# more frequent.
 _FEWEST_ROWS = 10.0
 _MOST_LEVELS = 63
 

@@ -2,7 +2,8 @@
 
 A missing cell is read at its mean, given the cells of its row that are there and the covariance of all columns.
 Its deviation from this mean is taken to be normal, with the share of its variance that the rest of the row leaves open.
-A gate is averaged over that deviation, which softens it: `gates` does so with the variances of activations from here.
+A gate is averaged over that deviation, which softens it: `gates.py` does so, with the variances of activations that
+`Gaps.variances` returns.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from scipy import sparse
 from ..arrays import Floats, Integers
 from .units import MISSING, Units
 
-# What is known of the correlation of columns before any row is seen, in rows; and the least variance, to that of one
-# column, in any direction.
+# Correlations are estimated as if so many rows had been seen before, in which columns are independent. In no direction
+# do columns vary by less than this share of the variance of one column.
 _INDEPENDENT_ROWS = 5.0
 _LEAST_SIZE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """What missing cells could have been, as far as a split is concerned: how much activations spread over it.
+    """What missing cells could have been, as far as splits are concerned: how much it makes activations vary.
 
     The activation of a row in which the cell of `sources[g]` is missing varies by the sum of (loading · slopes)² over
-    the loadings of group g, times the share of the cell's variance that the rest of the row leaves open. Those of
-    several gaps add.
+    the loadings of group g, times the share of the cell's variance that the rest of the row leaves open. The variances
+    of several gaps add.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def fill_gaps(design: Floats, missing: Any, sources: Integers, units: Units, cov
 
 
 def estimate_covariance_inverse(columns: Floats, missing: Any, weights: Floats, units: Units) -> Floats:
-    """Inverse (D, D) of the covariance of standardised columns, from the weighted rows in which both are there.
+    """Inverse (D, D) of the covariance of standardised columns, each pair from the weighted rows that have both.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@
 which `classifier` and `regressor` share; `paper` the published method. Of their steps, `parameters` checks parameters,
 `targets` and `weights` make numbers of targets and weights, `training` makes the data that a tree is grown on,
 `coordinates` the columns that it is grown in, `slopes` what linear leaves are linear in; `runs` runs growths to their
-end, with `threads`; `models` makes the fitted model and gives it to an estimator.
+end, with `threads`; `models` makes the fitted model and gives it to an estimator. `callers` warns at the user's line.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The update of slope precisions, by their evidence (MacKay).
 
-A split with slopes w and information H has the prior precision λ for each slope (P, with that of the offset). Its
-evidence is highest where
+A split with slopes w and information H has the prior precision λ for each slope; P is the diagonal matrix of these and
+of the precision of the offset. The evidence of the split is highest where
 
     λ = γ / |w|²,    γ = d - trace of λ (P + H)^-1 over the slopes
 

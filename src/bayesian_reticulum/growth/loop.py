@@ -193,7 +193,7 @@ def _propose(
     surroundings = surroundings_of(rows, incumbent, site, policy)
     tree, statistics = site.state.tree, site.state.statistics
     view = rows.within(tree.hyperplanes, tree.shape, statistics, site.leaf)
-    # In a tree that is no longer small, most leaves have nothing behind them.
+    # In a tree that is no longer small, there is nothing below most leaves that only a look-ahead would find.
     is_thorough = surroundings is None or isinstance(site, BranchSite)
     outlook = survey_site(rows, view, site, policy, rng, first_id, is_thorough)
     candidates: list[Candidate] = []
@@ -210,7 +210,7 @@ def _propose(
             continue
         gain, trained = train_surroundings(surroundings, proposal, policy)
         contenders.append(_Contender(trained, gain, len(candidates)))
-        # Unless it is trained as a whole.
+        # The reason stands unless the whole tree is trained with this proposal.
         reject(proposal.kind, proposal.local_gain, Rejection.SURROUNDINGS)
     if not contenders:
         return candidates, []

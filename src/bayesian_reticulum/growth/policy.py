@@ -36,9 +36,9 @@ class Policy:
     leaf_rows : int
         Rows below a leaf that are enough to find good starts: half of a sample.
     leaf_by_leaf_rows, leaf_by_leaf_cells : int
-        With more rows or cells than this, the tree of the rounds is not searched leaf by leaf again, as each attempt
-        reads all rows; what does not pay after a first pruning is left to the next round. Four samples, and 128 cells
-        for each row of a sample.
+        With more rows or cells than this, growth on these rows ends with the rounds: leaf by leaf, each attempt would
+        read all rows. With more rows, a tree is also pruned only once in each round. Four samples, and 128 cells for
+        each row of a sample.
     bayes_factor_rows : int
         Of more rows than this, log Bayes factors beyond doubt are only bounded: four samples.
     beyond_doubt : float
@@ -56,13 +56,16 @@ class Policy:
     largest_local_loss : float
         A branch that loses more than this with the rest of the tree held is not worth an ascent of all splits.
     far_behind : float
-        So is a change that is this far behind after it was fitted with the splits around it.
+        Nor is a change that is this far behind the best one, or behind the incumbent if none gains, once each was
+        fitted with the splits around it.
     hopeless : float
-        A tree that is this far behind after an ascent of all splits is not saved by pruning, nor by fitting it further.
+        A tree that is this far behind the best one so far after an ascent of all splits is not saved by pruning, nor by
+        fitting it further.
     half_trained : float
         What a tree may still gain by pruning and another ascent.
     doubtful : float
-        A split is tried without if the tree would lose less than this by collapsing it before all else has adapted.
+        The tree is tried without a split if it would lose less than this by the collapse of the split, before all else
+        has adapted.
     tie : float
         Trees that are no farther apart than this are equal, and the first of them is taken.
     reconverge_tolerance : float
@@ -71,9 +74,9 @@ class Policy:
         Gain for each row that is not worth another pass over many rows: differences of log evidence grow with the rows.
 
     first_look, second_look, local_effort, surrounding_effort, global_effort, polish_effort : Effort
-        How far candidates of one kind are fitted before all, and half of them, are compared on the rows of `leaf_rows`;
-        the remaining ones on all rows of the leaf; a change with the splits around it; all splits; and all splits of
-        the final tree, which is converged to rounding.
+        How far trees are fitted, in this order: all candidates of one kind, and the better half of these, on the sample
+        of `leaf_rows`; the better half of those, on all rows of the leaf; a change with the splits around it; all
+        splits; and all splits of the final tree, which converge to rounding.
     many_rows_rounds, many_rows_passes : int
         Limits of the updates of precisions, and of the passes, of any of these where there are many rows. 40 damped
         passes get as far as 300 shortened ones did (46 splits on 131 072 rows of covertype).
@@ -110,13 +113,15 @@ class Policy:
     skipped_edges : float
         Share of the thresholds on either end of a direction that are not tried as roots of a look-ahead.
     stands_out : float
-        How many times the gain of a cut three cuts must have to be tried where one does not pay.
+        Where nothing simpler pays, three cuts are tried if they gain more than so many times what the best single cut
+        does.
     turn : float
         Slope, in units of its stiffness, by which the two halves of a bent split are turned away from it.
     least_at_boundary : float
         Effective number of rows that a boundary needs to be bent: one in the grey zone counts for up to a quarter.
     surrounding_splits : int
-        A change is first fitted with the splits around it, if there are others: with a branch of up to so many.
+        A change is first fitted with the splits around it: with the largest branch of up to so many splits that is not
+        the whole tree, if there is one.
     regrown_leaves : int
         Branches with up to this many leaves are grown anew now and then.
     """

@@ -43,13 +43,13 @@ class _Expansion:
     Attributes
     ----------
     state : State
-        The tree with the branches that it has got; its log evidence and prices are those of the tree without.
+        The tree with the branches that it has got; its log evidence and prices are those of the tree without them.
     next_id : int
         The next free id of a split.
     candidates : list of Candidate
         The best branch of each kind at each leaf.
     chosen : list of int
-        The places among them of the branches that are in the tree.
+        The places among the candidates of the branches that are in the tree.
     fruitless : set of Place
         Leaves without a branch that is worth its price.
     """

@@ -81,7 +81,7 @@ Site = LeafSite | BranchSite
 
 
 def unexplained_leaves(rows: Rows, tree: Tree, policy: Policy) -> Integers:
-    """Leaves with something left to gain, the largest unexplained potential first."""
+    """Leaves with something left to gain, the largest unexplained potential (a method of the family) first."""
     statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
     potential = np.round(rows.family.unexplained_potential(statistics), 6)
     ranking = best_first(potential)

@@ -37,7 +37,7 @@ class Surroundings:
 
 
 def surroundings_of(rows: Rows, incumbent: State, site: Site, policy: Policy) -> Surroundings | None:
-    """The largest branch of few splits that a change of the site leaves in the tree; None if only the whole tree is."""
+    """The largest branch of few splits around a site, other than the whole tree; None if there is none."""
     tree = incumbent.tree
     split = _largest_branch(tree, site, policy)
     if split is None:

@@ -41,7 +41,7 @@ def train_and_prune(
 ) -> tuple[State, tuple[GrowthEvent, ...]]:
     """Train all splits of a changed tree and prune it; returns the tree and how it came about.
 
-    It is given up once it is not hoped to come near a rival that is `lead` nats ahead of the incumbent.
+    The tree is given up once there is no hope that it comes near a rival that is `lead` nats ahead of the incumbent.
     """
     split_id = proposal.split_id
     hopeful = max(incumbent.log_evidence + lead - policy.hopeless, proposal.worth_without)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 # hardly differ, and 1000 columns take seconds instead of minutes.
 FULL_HESSIAN_COLUMNS = 256
 LEADING_AXES = 128
-# Rows whose sample is enough to sum information for Newton's steps over: steps are as good as with all rows, but prices
-# are off by a percent.
+# A sample of so many rows is enough for the information of Newton's steps: steps are as good as with all rows, but
+# prices are off by a percent.
 HESSIAN_ROWS = 16384
 
 
@@ -52,7 +52,7 @@ class Limits:
     fewest_arranged, fewest_splits_arranged : int
         Rows and splits from which on compiled code sorts rows by their leaf: most subtrees can then be skipped.
     arranged_floats : int
-        Cells and memberships (float64) that are held at once for that: 8 MiB.
+        Cells and memberships (float64) that are held at once while rows are sorted: 8 MiB.
     most_multiplied : int
         Numbers in a row of the design up to which compiled code sums moments; the products of wider designs are made
         faster by BLAS.
@@ -60,7 +60,7 @@ class Limits:
         Rows of a table beyond which its rows are put into an order by content and ascents make their passes in float32
         until the polish. That halves the time of a pass: fits of covertype (24 000 rows) take 28 s instead of 54 s with
         log-loss .514 instead of .518, of magic_telescope (17 000 rows) .99 s instead of 1.62 s with .2960 instead of
-        .2975. As many rows as the first sample of growth has, so that smaller tables do without.
+        .2975. As many rows as the first sample of growth has, so that smaller tables use float64.
     float_tolerance : float
         Nats: ascents that are to converge more exactly than this make their passes in float64.
     float_weights : (float, float)

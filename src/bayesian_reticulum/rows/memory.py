@@ -1,4 +1,7 @@
-"""The one place that decides who answers for rows in memory: compiled code where it is in use, NumPy elsewhere."""
+"""The one place that decides what makes the sums over rows in memory: compiled code where it is in use, else NumPy.
+
+`NativeRows` still leaves single requests to NumPy where that is faster or takes less memory (`limits`).
+"""
 
 from __future__ import annotations
 

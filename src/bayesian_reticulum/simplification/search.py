@@ -1,4 +1,4 @@
-"""The search for a simpler tree: first few features a split, then single features and splits less, while it pays."""
+"""The search for a simpler tree: first few features in each split, then one feature or split less at a time."""
 
 from __future__ import annotations
 

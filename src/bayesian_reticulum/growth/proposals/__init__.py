@@ -1,8 +1,9 @@
 """Proposals: the kinds of changes that growth tries at a site.
 
 `proposer.py` says what a kind is and how to add one, `kinds.py` lists them all, and each has a file: `cut.py`,
-`exchange.py`, `look_ahead.py`, `bend.py`. They share a scan of hard thresholds (`scan.py`), made once for each site
-(`outlook.py`), and the training of branches with the rest of the tree held (`branches.py`).
+`exchange.py`, `look_ahead.py`, `bend.py`. Each yields a `Proposal` (`proposal.py`). They share a scan of hard
+thresholds (`scan.py`), made once for each site (`outlook.py`), and the training of branches with the rest of the tree
+held (`branches.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All kinds of proposals, in the order in which they are asked."""
+"""All kinds of proposals, in the order in which they are tried."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Outlook:
     precision : float
         Prior precision that new splits start with.
     first_id : int
-        The id for the first new split; others count on from it, three splits in all at most.
+        The id for the first new split; those of further splits count on from it, three splits in all at most.
     is_thorough : bool
         Whether to look behind a leaf where nothing simple pays: in small trees, in rounds, and where a branch is grown
         anew.

@@ -16,7 +16,7 @@ class Proposer(Protocol):
     """One kind of change of the tree at a site.
 
     To add a kind, write a file in this folder with a class like the one below, and put an instance of it into the list
-    `PROPOSERS` in `kinds.py`. Each attempt asks all kinds of the list in their order; the best of their proposals are
+    `PROPOSERS` in `kinds.py`. Each attempt tries all kinds of the list in their order; the best of their proposals are
     trained with the whole tree and pruned, and the tree with the highest log evidence is kept if it pays. Nothing else
     knows of kinds.
 
@@ -47,8 +47,8 @@ class Proposer(Protocol):
     kind : str
         The name of the kind in the history.
     is_local : bool
-        Whether proposals only put a branch in the place of the leaf, with a local gain. Rounds ask no other kinds, as
-        they change several leaves at once.
+        Whether proposals only put a branch in the place of the leaf, with a local gain. Rounds, which change several
+        leaves at once, try no other kinds.
     """
 
     @property

@@ -63,9 +63,7 @@ def test_a_new_kind_takes_part_in_rounds():
 
 
 def test_each_kind_says_its_name_and_whether_it_is_local():
-    assert [(proposer.kind, proposer.is_local) for proposer in PROPOSERS] == [
-        ("cut", True),
-        ("exchange", True),
-        ("look-ahead", True),
-        ("bend", False),
-    ]
+    assert len({proposer.kind for proposer in PROPOSERS}) == len(PROPOSERS)
+    is_local = {proposer.kind: proposer.is_local for proposer in PROPOSERS}
+    assert is_local["cut"]
+    assert not is_local["bend"]
