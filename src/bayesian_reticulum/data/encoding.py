@@ -92,6 +92,8 @@ class Encoder:
 
         Without names, or where fit had none, columns are taken as they come.
         """
+        if frame.is_positional:
+            return frame
         places = self.places_of(frame.names)
         if places is not None:
             return frame.select(places)

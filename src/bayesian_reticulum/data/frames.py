@@ -25,6 +25,8 @@ class Frame(NamedTuple):
         Makes the column at a place.
     is_text : bool
         Whether it is an array of text, which cannot hold numbers as such.
+    is_positional : bool
+        Whether columns are taken as they come, so that names are for messages only.
     """
 
     names: list[Any] | None
@@ -32,6 +34,7 @@ class Frame(NamedTuple):
     n_columns: int
     read: Callable[[int], Column]
     is_text: bool = False
+    is_positional: bool = False
 
     def label(self, column: int) -> str:
         """What a column is called in messages."""

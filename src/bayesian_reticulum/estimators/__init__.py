@@ -13,13 +13,14 @@ from .classifier import ReticulumClassifier
 from .models import with_model
 from .paper import PaperReticulumClassifier
 from .regressor import ReticulumRegressor
-from .training import TrainingRows, training_rows
+from .training import TrainingRows, encode_like_fit, training_rows
 
 __all__ = [
     "PaperReticulumClassifier",
     "ReticulumClassifier",
     "ReticulumRegressor",
     "TrainingRows",
+    "encode_like_fit",
     "training_rows",
     "with_model",
 ]

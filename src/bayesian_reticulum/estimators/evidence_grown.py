@@ -144,7 +144,7 @@ class EvidenceGrownEstimator(Estimator):
         has_text_names = all(isinstance(name, str) for name in frame.names)
         if places is None and has_text_names != hasattr(self, "feature_names_in_"):
             # scikit-learn has warned: only one of the tables has names, as it sees it, and columns are taken in order.
-            return frame._replace(names=None)
+            return frame._replace(is_positional=True)
         return frame
 
     @abstractmethod

@@ -55,6 +55,17 @@ def encode_training_data(columns: Columns, names: tuple[str, ...], targets: Targ
     return TrainingData(X, targets.values, targets.weights, targets.family, encoder, targets.names, targets.used)
 
 
+def encode_like_fit(estimator: Any, X: Any) -> Any:
+    """Cells (n, d) of a table like that of fit, after the same checks and warnings as for a prediction.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like or data frame of shape (n_samples, n_features)
+    """
+    return estimator._encode(X)
+
+
 class TrainingRows(NamedTuple):
     """Rows of a fitted model, and their cells (n, d), targets (n,) and weights (n,); rows of weight 0 are left out.
 
@@ -82,7 +93,7 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
     -------
     TrainingRows
     """
-    cells = estimator._encode(X)
+    cells = encode_like_fit(estimator, X)
     if y is None:
         raise ValueError(f"{type(estimator).__name__} needs the targets y that it was fitted to; got None.")
     y = column_or_1d(y)

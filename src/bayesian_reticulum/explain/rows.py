@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..data import chosen_columns, column_types
+from ..estimators import encode_like_fit
 from ..gates import Gates, compute_gates, gap_softening
 from ..model import Reticulum, fitted_model
 from .base import Card, by_target, join_predictions
@@ -147,7 +148,7 @@ def explain_rows(
     1
     """
     model = fitted_model(estimator)
-    cells = model.encode(X)
+    cells = encode_like_fit(estimator, X)
     routed = _route(model, cells)
     means = model.family.predictive_mean(model.statistics, routed.membership, routed.design)
     uncertainty = model.predict_uncertainty(cells)

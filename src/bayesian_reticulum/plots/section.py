@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..data import Schema
+from ..estimators import encode_like_fit
 from ..model import Reticulum, compute_membership, compute_routes
 from ..tree import Tree
 
@@ -156,7 +157,7 @@ def held_row(estimator: Any, features: tuple[int, ...], cells: Floats | None, ro
             row = row.to_frame().T.infer_objects()
         elif np.ndim(row) == 1 and not hasattr(row, "columns"):
             row = [list(row)]
-        cells_held = np.asarray(estimator.model_.encode(row), dtype=np.float64)
+        cells_held = np.asarray(encode_like_fit(estimator, row), dtype=np.float64)
         if len(cells_held) != 1:
             raise ValueError(f"row must be a single row, such as X[:1]; got {len(cells_held)} rows.")
         return cells_held[0], held
@@ -192,7 +193,7 @@ def checked_cells(estimator: Any, X: Any, y: Any) -> tuple[Floats | None, Any]:
         if y is not None:
             raise ValueError("y was given without X; give both, or neither.")
         return None, None
-    cells = np.asarray(estimator.model_.encode(X), dtype=np.float64)
+    cells = np.asarray(encode_like_fit(estimator, X), dtype=np.float64)
     if y is None:
         return cells, None
     y = np.asarray(y)

@@ -100,3 +100,14 @@ def test_only_one_table_with_names_is_warned_of_and_columns_are_taken_in_order()
     labelled = fit(pd.DataFrame(X, columns=[5, 6]), y, patience=1)
     with pytest.warns(UserWarning, match="X has feature names, but ReticulumClassifier was fitted without"):
         np.testing.assert_array_equal(labelled.predict_proba(pd.DataFrame(X, columns=["a", "b"])), expected)
+
+
+def test_a_column_that_is_taken_by_its_place_is_still_called_by_its_name():
+    X, y = TABLES["ripley"]()
+    tables = (pd.DataFrame({"a": X[:, 0], "b": "text"}), pd.DataFrame({5: X[:, 0], 6: "text"}))
+    fitted_to = (X, pd.DataFrame(X, columns=["u", "v"]))
+    for known, table, name in zip(fitted_to, tables, ("'b'", "6"), strict=True):
+        clf = fit(known, y, patience=1)
+        message = f"column {name} holds text, such as 'text', but numbers in fit"
+        with pytest.warns(UserWarning, match="feature names"), pytest.raises(ValueError, match=message):
+            clf.predict(table)

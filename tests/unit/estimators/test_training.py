@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor
+from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor
 from bayesian_reticulum.data import Columns, columns_of_numbers
 from bayesian_reticulum.data.columns import Levels
 from bayesian_reticulum.estimators.targets import Targets
-from bayesian_reticulum.estimators.training import encode_training_data, training_rows
+from bayesian_reticulum.estimators.training import encode_like_fit, encode_training_data, training_rows
 from bayesian_reticulum.estimators.weights import used_rows
 from bayesian_reticulum.families import DirichletCategorical
 from example_tables import CLASSES, kink
@@ -90,3 +91,13 @@ def test_a_family_that_was_given_gets_targets_as_they_are():
     reg = ReticulumRegressor(random_state=0, max_attempts=0).fit(pd.DataFrame(X), y)
     own = ReticulumRegressor(random_state=0, max_attempts=0, leaf=reg.model_.family).fit(X, y)
     np.testing.assert_array_equal(training_rows(own, X, y).targets, y)
+
+
+def test_a_table_is_encoded_with_the_checks_of_a_prediction():
+    X, y = CLASSES["ripley"]()
+    paper = PaperReticulumClassifier(max_attempts=1, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(encode_like_fit(paper, X), X)
+    with pytest.raises(ValueError, match="PaperReticulumClassifier does not accept missing values"):
+        encode_like_fit(paper, [[np.nan, 1.0]])
+    with pytest.raises(NotFittedError):
+        encode_like_fit(ReticulumClassifier(), X)

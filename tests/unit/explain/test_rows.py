@@ -1,10 +1,11 @@
 """Explanations of rows are exact: contributions sum to activations, memberships mix to predictions."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 
-from bayesian_reticulum import ReticulumClassifier
+from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.explain import explain_rows
 from bayesian_reticulum.explain.rows import Decision
@@ -94,3 +95,16 @@ def test_features_that_are_not_there_cannot_be_fixed(message):
     model, frame = fitted_to_mixed("one leaf")
     with pytest.raises(ValueError, match=message):
         explain_rows(model, frame.iloc[:1], **REFUSED[message])
+
+
+def test_tables_are_taken_and_refused_as_by_predictions():
+    X, y, _ = make_cross(100, random_state=0)
+    named = ReticulumClassifier(random_state=0, patience=1).fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but ReticulumClassifier was fitted"):
+        whys = explain_rows(named, pd.DataFrame(X[:2], columns=[5, 6]), flips=False)
+    assert whys == explain_rows(named, pd.DataFrame(X[:2], columns=["a", "b"]), flips=False)
+    with pytest.raises(ValueError, match="X has 1 features, but ReticulumClassifier is expecting 2"):
+        explain_rows(ReticulumClassifier(random_state=0, patience=1).fit(X, y), X[:2, :1])
+    paper = PaperReticulumClassifier(max_attempts=1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="PaperReticulumClassifier does not accept missing values"):
+        explain_rows(paper, [[np.nan, 1.0]])

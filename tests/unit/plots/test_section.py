@@ -1,9 +1,10 @@
 """A section runs over one or two features and holds all others."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from bayesian_reticulum import ReticulumClassifier
+from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier
 from bayesian_reticulum.plots.section import (
     Section,
     checked_cells,
@@ -164,3 +165,19 @@ def test_a_row_with_gaps_keeps_them(mixed_model):
     row = frame.iloc[[0]].assign(city=None, age=np.nan)
     base, _ = held_row(model, (1,), None, row)
     assert np.isnan(base[[0, 2]]).all()
+
+
+def test_tables_are_taken_and_refused_as_by_predictions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    named = ReticulumClassifier(random_state=0, patience=1).fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but ReticulumClassifier was fitted"):
+        cells, _ = checked_cells(named, pd.DataFrame(X, columns=[5, 6]), y)
+    np.testing.assert_array_equal(cells, X)
+    paper = PaperReticulumClassifier(max_attempts=1, random_state=0).fit(X, y)
+    message = "PaperReticulumClassifier does not accept missing values"
+    with pytest.raises(ValueError, match=message):
+        checked_cells(paper, [[np.nan, 1.0]], None)
+    with pytest.raises(ValueError, match=message):
+        held_row(paper, (0,), None, [np.nan, 1.0])
