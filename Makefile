@@ -72,7 +72,7 @@ test-newest: .venv/installed
 test-docs: .venv/installed
 	$(NEWEST)/python -m pytest -n $(WORKERS) tests/docs
 
-# Properties alone, with ten times as many examples as usual.
+# Properties alone, with four times as many examples as usual.
 test-thorough: .venv/installed
 	HYPOTHESIS_PROFILE=thorough $(NEWEST)/python -m pytest -n $(WORKERS) -m hypothesis tests/unit tests/laws
 

@@ -163,6 +163,8 @@ def check_tree(tree: Tree | Shape) -> None:
 
     Raises
     ------
+    TypeError
+        If it is neither.
     ValueError
         If children are no pairs of whole numbers; if a child does not exist, stands before its parent or has two
         parents, or a split has none; if leaves are not numbered 0 to m from left to right. Of a tree also if it does
@@ -179,6 +181,8 @@ def check_tree(tree: Tree | Shape) -> None:
         ...
     ValueError: children[1, 0] is leaf 1, where leaf 0 comes next from left to right; number leaves in that order.
     """
+    if not isinstance(tree, Tree | Shape):
+        raise TypeError(f"check_tree needs a Tree or a Shape; got {tree!r} of type {type(tree).__name__}.")
     shape = tree.shape if isinstance(tree, Tree) else tree
     _check_children(_frozen_pairs(shape.children))
     if isinstance(tree, Tree):
@@ -195,11 +199,20 @@ def _frozen_pairs(children: Any) -> Integers:
         pairs = pairs.reshape(0, 2)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"children have shape {pairs.shape}; give a left and a right child for each split, (m, 2).")
-    if pairs.dtype.kind not in "iu":
+    if pairs.dtype.kind != "i":
         for (split, side), child in np.ndenumerate(pairs):
-            if not float(child).is_integer():
+            if not _is_whole(child):
                 raise ValueError(f"children[{split}, {side}] is {child}; give a split or ~leaf, a whole number.")
     return frozen_integers(pairs)
+
+
+def _is_whole(child: Any) -> bool:
+    """True for a whole number, of any type, that fits into 64 bits."""
+    try:
+        number = float(child)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return number.is_integer() and abs(number) < 2.0**63
 
 
 def _check_children(children: Integers) -> None:
@@ -270,6 +283,8 @@ def _check_splits(hyperplanes: Floats, ids: Integers, n_splits: int) -> None:
             f"a tree of {n_splits} splits needs as many hyperplanes and ids; "
             f"got shapes {hyperplanes.shape} and {ids.shape}."
         )
+    if not hyperplanes.shape[1]:
+        raise ValueError(f"hyperplanes have shape {hyperplanes.shape}; give an offset and one slope for each column.")
     is_finite = np.isfinite(hyperplanes)
     if not is_finite.all():
         split, column = np.argwhere(~is_finite)[0]

@@ -156,8 +156,8 @@ each_backend = pytest.mark.parametrize("rows_class", BACKENDS)
 
 
 def examples(n: int) -> settings:
-    """Settings of a property with this number of examples, or ten times as many in `make test-thorough`."""
-    return settings(max_examples=10 * n if settings.default.max_examples > 100 else n)
+    """Settings of a property with this number of examples, or four times as many in `make test-thorough`."""
+    return settings(max_examples=4 * n if settings.default.max_examples > 100 else n)
 
 
 @st.composite

@@ -67,7 +67,7 @@ def test_names_and_public_modules_are_listed_for_completion():
     assert {*bayesian_reticulum.__all__, *MODULES} <= set(run(code))
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, "estimators", "families", "model", "simplification", "tree"])
 def test_public_modules_are_attributes(name):
     assert bayesian_reticulum.__getattr__(name).__name__ == f"bayesian_reticulum.{name}"
 

@@ -354,3 +354,21 @@ def test_canonical_signs_rename_sides_and_leaves_alone(tree):
 
 def largest_slopes(tree):
     return np.abs(tree.hyperplanes[:, 1:]).argmax(axis=1)[:, None] + 1
+
+
+@pytest.mark.parametrize("child", [None, -(10**30), np.uint64(2**64 - 1), 0.5, "left"])
+def test_children_that_are_no_whole_numbers_of_64_bits_are_refused(child):
+    children = np.array([[-1, child]], dtype=None if isinstance(child, np.uint64) else object)
+    with pytest.raises(ValueError, match=r"children\[0, \d\] is .*; give a split or ~leaf, a whole number\."):
+        Shape(children)
+
+
+def test_hyperplanes_without_an_offset_are_refused():
+    with pytest.raises(ValueError, match=r"hyperplanes have shape \(0, 0\); give an offset and one slope"):
+        Tree(np.empty((0, 0)), Shape(np.empty((0, 2))), np.empty(0))
+
+
+@pytest.mark.parametrize("tree", [None, [[-1, -2]]])
+def test_only_trees_and_shapes_are_checked(tree):
+    with pytest.raises(TypeError, match="check_tree needs a Tree or a Shape; got"):
+        check_tree(tree)

@@ -164,6 +164,8 @@ def default_names(n_features: int) -> tuple[str, ...]:
 
 def _as_floats(X: Any) -> Any:
     """An array-like of numbers as an array of floats, copied only if it is none yet."""
+    if hasattr(X, "tocsr"):
+        raise TypeError("X is a sparse matrix; models take dense tables. Call toarray() on it.")
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape X to (n_samples, n_features).")

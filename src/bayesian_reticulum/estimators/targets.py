@@ -130,3 +130,9 @@ def check_row_statistics(family: Family, design: Floats, y: Floats, used: Any) -
             f"leaf = {family!r} has no finite statistics for y[{rows_of_table(used, bad[0])}] = {y[bad[0]]:.6g}. "
             "Leave such rows out, or use a family for which they are possible."
         )
+    bad = np.flatnonzero(~np.asarray(family.are_possible(statistics), dtype=bool))
+    if len(bad):
+        raise ValueError(
+            f"leaf = {family!r} takes y[{rows_of_table(used, bad[0])}] = {y[bad[0]]:.6g} for impossible. "
+            "Leave such rows out, or use a family for which they are possible."
+        )

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data import Schema
+from ..families import class_probabilities, is_categorical
+
 if TYPE_CHECKING:
     from .reticulum import Reticulum
 
@@ -27,7 +30,51 @@ def check_model(model: Reticulum) -> None:
             raise ValueError(f"{name} has shape {shape}; it needs ({tree.n_splits},), one number for each split.")
     if not isinstance(model.log_evidence, Real) or np.isnan(float(model.log_evidence)):
         raise ValueError(f"log_evidence must be a number; got {model.log_evidence!r}.")
+    _check_numbers_of_splits(model)
+    _check_schema(model.schema)
     _check_statistics(model)
+    _check_targets(model)
+
+
+def _check_numbers_of_splits(model: Reticulum) -> None:
+    for name in ("precisions", "prices"):
+        values = getattr(model, name)
+        # The published method has neither priors nor prices: there they are 0.
+        bad = np.flatnonzero(~((values >= 0) & (values < np.inf)))
+        if len(bad):
+            raise ValueError(f"{name}[{bad[0]}] is {values[bad[0]]}; give a finite number, not negative.")
+    shares = model.grey_shares
+    bad = np.flatnonzero(~((shares >= 0) & (shares <= 1 + 1e-9) | np.isnan(shares)))
+    if len(bad):
+        raise ValueError(f"grey_shares[{bad[0]}] is {shares[bad[0]]}; give a share from 0 to 1, or NaN.")
+
+
+def _check_schema(schema: Schema) -> None:
+    for name, good in (
+        ("center", np.isfinite(schema.center)),
+        ("scale", np.isfinite(schema.scale) & (schema.scale != 0)),
+    ):
+        bad = np.flatnonzero(~good)
+        if len(bad):
+            values = getattr(schema, name)
+            raise ValueError(f"schema.{name}[{bad[0]}] is {values[bad[0]]}; units are finite, and no scale is 0.")
+    if len(schema.source) and not 0 <= schema.source.min() <= schema.source.max() < len(schema.names):
+        raise ValueError(
+            f"schema.source names feature {schema.source.max()}, but the schema has {len(schema.names)} names."
+        )
+
+
+def _check_targets(model: Reticulum) -> None:
+    targets = model.targets
+    n_targets = len(class_probabilities(model.family, model.statistics[0])) if is_categorical(model.family) else 1
+    if (
+        not isinstance(targets, tuple)
+        or len(targets) != n_targets
+        or not all(isinstance(name, str) for name in targets)
+    ):
+        raise ValueError(
+            f"targets are {targets!r}; give a tuple of {n_targets} names: of all classes, or of the number."
+        )
 
 
 def _check_statistics(model: Reticulum) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 from bayesian_reticulum import ReticulumClassifier
 from bayesian_reticulum.data.categories import Category
@@ -164,3 +165,9 @@ def test_a_model_encodes_a_table_as_its_fit_did(make):
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), replace(model, log_evidence=0.0)):
         np.testing.assert_array_equal(other.encode(make(frame)), cells)
     assert model.schema.encoder == pickle.loads(pickle.dumps(model.schema.encoder))
+
+
+def test_a_sparse_matrix_is_refused_with_the_way_out():
+    encoder = Encoder(("a", "b"), (None, None))
+    with pytest.raises(TypeError, match=r"X is a sparse matrix; models take dense tables\. Call toarray\(\) on it\."):
+        encoder.encode(sparse.csr_array(np.ones((2, 2))))

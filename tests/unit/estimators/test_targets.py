@@ -74,6 +74,19 @@ class Picky(NormalLinear):
         return np.where(np.arange(len(targets))[:, None] == 1, np.nan, super().row_statistics(design, targets))
 
 
+class Positive(NormalLinear):
+    """Takes targets that are not above zero for impossible."""
+
+    def are_possible(self, statistics):
+        return super().are_possible(statistics) & (statistics[..., 1] >= 0)
+
+
+def test_targets_that_a_family_takes_for_impossible_are_refused():
+    design, y = np.ones((1, 3)), np.array([1.0, -2.0, 3.0])
+    with pytest.raises(ValueError, match=r"takes y\[8\] = -2 for impossible\. Leave such rows out"):
+        check_row_statistics(Positive(), design, y, np.array([7, 8, 9]))
+
+
 def test_families_that_do_not_fit_the_rows_are_refused():
     design, y = np.ones((1, 3)), np.array([1.0, 2.0, 3.0])
     check_row_statistics(NormalLinear(), design, y, slice(None))

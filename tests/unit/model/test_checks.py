@@ -58,6 +58,23 @@ REFUSED = {
     ),
     "prices": (lambda model: {"prices": np.ones((3, 1))}, r"prices has shape \(3, 1\)"),
     "shares": (lambda model: {"grey_shares": 0.5}, r"grey_shares has shape \(\)"),
+    "too large a share": (lambda model: {"grey_shares": [0.1, 2.0, 0.3]}, r"grey_shares\[1\] is 2\.0; give a share"),
+    "negative precision": (lambda model: {"precisions": [1.0, 1.0, -1.0]}, r"precisions\[2\] is -1\.0; give a finite"),
+    "unknown price": (lambda model: {"prices": [np.nan, 1.0, 1.0]}, r"prices\[0\] is nan; give a finite number"),
+    "no scale": (
+        lambda model: {"schema": replace(model.schema, scale=[1.0, 0.0])},
+        r"schema\.scale\[1\] is 0\.0; units are finite, and no scale is 0",
+    ),
+    "unknown center": (
+        lambda model: {"schema": replace(model.schema, center=[np.nan, 0.0])},
+        r"schema\.center\[0\] is nan",
+    ),
+    "no such feature": (
+        lambda model: {"schema": replace(model.schema, source=[0, 5])},
+        "schema.source names feature 5, but the schema has 2 names",
+    ),
+    "too few targets": (lambda model: {"targets": model.targets[:1]}, "give a tuple of 3 names: of all classes"),
+    "no targets": (lambda model: {"targets": None}, "targets are None; give a tuple of 3 names"),
 }
 
 
