@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats
+from ..data import Rotation
 from ..distributions import ClassDistribution
 from ..estimators import training_rows, with_model
 from ..evidence import State, log_bayes_factors, penalty, reconverge
@@ -156,7 +157,7 @@ def _as_fitted(rows: Any, model: Reticulum, policy: SimplificationPolicy) -> Sta
         state = reconverge(few, replace(start, tree=extract_columns(tree, columns)), tolerance)
         return replace(state, tree=tree)
     rotated, basis = rows.rotated(LEADING_AXES)
-    along = np.column_stack([tree.hyperplanes[:, 0], tree.hyperplanes[:, 1:] @ basis])
+    along = Rotation(basis, rotated.tail).apply(tree.hyperplanes)
     state = reconverge(rotated, replace(start, tree=Tree(along, tree.shape, tree.ids), sparse=False), tolerance)
     # Slopes along what these rows do not span, but those of fit did, explain nothing here and still have their prior.
     outside = penalty(tree.hyperplanes[None], model.precisions[None]) - penalty(along[None], model.precisions[None])
