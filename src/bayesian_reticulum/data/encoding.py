@@ -176,6 +176,9 @@ def _as_floats(X: Any) -> Any:
 
 def _check_not_infinite(cells: Any, frame: Frame) -> None:
     with np.errstate(invalid="ignore", over="ignore"):
+        # The sum of all cells takes a tenth of the time of sums by column, which prediction would notice.
+        if np.isfinite(cells.sum()):
+            return
         # Only a column whose sum is not finite can hold infinity: there is no need for a mask as large as the table.
         suspects = np.flatnonzero(~np.isfinite(cells.sum(axis=0)))
     first = min(
