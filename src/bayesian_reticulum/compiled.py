@@ -14,10 +14,12 @@ import numpy as np
 from .arrays import Floats
 from .data import Gaps as SchemaGaps
 from .data import Schema
+from .families import compiled_form
 from .tree import Tree
 
 import_error = ""
 try:
+    from . import _native
     from ._native import Gaps, Units, predict
 
     # The best set of instructions of this processor that the core was compiled for; empty without the core.
@@ -53,6 +55,15 @@ def native_gaps(gaps: SchemaGaps | None, covariance_inverse: Floats | None) -> A
         return Gaps()
     start, column = (np.asarray(part, dtype=np.int64) for part in (gaps.loading.indptr, gaps.loading.indices))
     return Gaps(gaps.sources, gaps.group, start, column, gaps.loading.data, covariance_inverse)
+
+
+def native_leaves(family: Any) -> Any:
+    """Return leaves of a family for compiled code; None for a family that it does not know."""
+    form = compiled_form(family)
+    if form is None:
+        return None
+    kinds = {"dirichlet": _native.Dirichlet, "normal": _native.Normal}
+    return kinds[form.kind](*form.numbers)
 
 
 def mix_leaves(schema: Schema, tree: Tree, values: Floats | None, X: Any, threads: int) -> Floats:

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "leaves.hpp"
 #include "linear.hpp"
 #include "pass.hpp"
 #include "table.hpp"
@@ -41,90 +42,6 @@ constexpr double kLeastFall = 1e-10;
 constexpr int kHalvings = 5;
 constexpr double kShortest = 0.1, kLongest = 0.5;
 
-// What the leaves make of their statistics (rows, k).
-struct Leaves {
-    virtual ~Leaves() = default;
-    virtual void expected_parameters(const double* statistics, int64_t rows, double* out) = 0;
-    virtual void log_evidence(const double* statistics, int64_t rows, double* out) = 0;
-    virtual bool are_possible(const double* statistics, int64_t rows) = 0;
-};
-
-// Classes with a Dirichlet prior.
-class Dirichlet : public Leaves {
-  public:
-    Dirichlet(const double* prior, int k) : prior_(prior, prior + k) {
-        for (double count : prior_) prior_log_ += std::lgamma(count);
-        prior_log_ -= std::lgamma(std::accumulate(prior_.begin(), prior_.end(), 0.0));
-    }
-
-    void expected_parameters(const double* statistics, int64_t rows, double* out) override {
-        const int64_t k = static_cast<int64_t>(prior_.size());
-        for (int64_t row = 0; row < rows; ++row) {
-            double total = 0.0;
-            for (int64_t j = 0; j < k; ++j) total += prior_[j] + statistics[row * k + j];
-            const double base = digamma(total);
-            for (int64_t j = 0; j < k; ++j) out[row * k + j] = digamma(prior_[j] + statistics[row * k + j]) - base;
-        }
-    }
-
-    void log_evidence(const double* statistics, int64_t rows, double* out) override {
-        const int64_t k = static_cast<int64_t>(prior_.size());
-        for (int64_t row = 0; row < rows; ++row) {
-            double total = 0.0, log = 0.0;
-            for (int64_t j = 0; j < k; ++j) {
-                const double count = prior_[j] + statistics[row * k + j];
-                total += count;
-                log += std::lgamma(count);
-            }
-            out[row] = log - std::lgamma(total) - prior_log_;
-        }
-    }
-
-    bool are_possible(const double* statistics, int64_t rows) override {
-        const int64_t size = rows * static_cast<int64_t>(prior_.size());
-        return std::all_of(statistics, statistics + size, [](double count) { return count >= 0.0; });
-    }
-
-  private:
-    Values prior_;
-    double prior_log_ = 0.0;
-};
-
-// Any family, asked in Python.
-class Asked : public Leaves {
-  public:
-    Asked(nb::object family, int k) : family_(family), k_(k) {}
-
-    void expected_parameters(const double* statistics, int64_t rows, double* out) override {
-        ask("expected_parameters", statistics, rows, out, rows * k_);
-    }
-
-    void log_evidence(const double* statistics, int64_t rows, double* out) override {
-        ask("log_evidence", statistics, rows, out, rows);
-    }
-
-    bool are_possible(const double* statistics, int64_t rows) override {
-        nb::object answer = family_.attr("are_possible")(array(statistics, rows));
-        return nb::cast<bool>(answer.attr("all")().attr("item")());
-    }
-
-  private:
-    nb::object array(const double* statistics, int64_t rows) const {
-        const size_t shape[2] = {static_cast<size_t>(rows), static_cast<size_t>(k_)};
-        return nb::cast(nb::ndarray<nb::numpy, const double, nb::ndim<2>>(statistics, 2, shape), nb::rv_policy::copy);
-    }
-
-    void ask(const char* name, const double* statistics, int64_t rows, double* out, int64_t size) {
-        nb::object answer = family_.attr(name)(array(statistics, rows));
-        auto values = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(answer);
-        require(static_cast<int64_t>(values.size()) == size, "the family's answer has another size");
-        std::copy(values.data(), values.data() + size, out);
-    }
-
-    nb::object family_;
-    int k_;
-};
-
 struct Effort {
     double tolerance;
     int rounds, max_passes;
@@ -133,7 +50,7 @@ struct Effort {
 
 class Ascent {
   public:
-    Ascent(const Table& table, const Table& informants, double rows_per_informant, Leaves& leaves,
+    Ascent(const Table& table, const Table& informants, double rows_per_informant, const Leaves& leaves,
            const int64_t* children, int c, int m, double* hyperplanes, double* precisions, double* statistics,
            double* log_evidence, double* prices, bool fixed, bool sparse, int threads, int64_t fewest_gates,
            bool in_floats)
@@ -269,7 +186,8 @@ class Ascent {
             given_.insert(given_.end(), states_[t].trial_statistics.begin(), states_[t].trial_statistics.end());
         }
         expected_.resize(given_.size());
-        leaves_.expected_parameters(given_.data(), int64_t{count} * L_, expected_.data());
+        evidence_.resize(static_cast<size_t>(count) * L_);
+        leaves_.evaluate(given_.data(), int64_t{count} * L_, expected_.data(), evidence_.data());
         if (in_floats_) round_to_floats(expected_.data(), count, L_, k_);
         log_normalizer_.assign(count, 0.0);
         new_statistics_.assign(given_.size(), 0.0);
@@ -324,11 +242,9 @@ class Ascent {
 
     // Penalised bound of the i-th tree of the last pass.
     double value_of(const State& state, size_t i) {
-        evidence_.resize(L_);
-        leaves_.log_evidence(state.trial_statistics.data(), L_, evidence_.data());
         double divergence = 0.0;
         for (int64_t s = 0; s < sums_; ++s) divergence += expected_[i * sums_ + s] * state.trial_statistics[s];
-        for (int leaf = 0; leaf < L_; ++leaf) divergence -= evidence_[leaf];
+        for (int leaf = 0; leaf < L_; ++leaf) divergence -= evidence_[i * L_ + leaf];
         return log_normalizer_[i] - divergence - penalty(state, state.trial_hyperplanes);
     }
 
@@ -366,7 +282,7 @@ class Ascent {
         state.statistics = state.trial_statistics;
         state.value = value;
         const double* told = new_statistics_.data() + i * sums_;
-        leaves_.expected_parameters(told, L_, state.push.data());
+        leaves_.evaluate(told, L_, state.push.data(), nullptr);
         for (int64_t s = 0; s < sums_; ++s) {
             state.change[s] = told[s] - state.statistics[s];
             state.push[s] -= expected_[i * sums_ + s];
@@ -705,7 +621,7 @@ class Ascent {
     const Table& table_;
     const Table& informants_;
     double rows_per_informant_;
-    Leaves& leaves_;
+    const Leaves& leaves_;
     const int64_t* children_;
     int c_, m_, w_, lead_, packed_, L_, k_;
     int64_t planes_, sums_, square_, pairs_;
@@ -724,7 +640,7 @@ class Ascent {
 //
 // Information is that of the informants, a sample of the rows or all of them.
 inline void ascend(const Table& table, const Table& informants, double rows_per_informant, In<int64_t, 2> children,
-                   Out<3> hyperplanes, Out<2> precisions, Out<3> statistics, std::optional<In<double, 1>> dirichlet,
+                   Out<3> hyperplanes, Out<2> precisions, Out<3> statistics, const Leaves* compiled,
                    nb::object family, bool fixed, bool sparse, double tolerance, int rounds, int max_passes,
                    double least, int threads, int64_t fewest_gates, bool in_floats, Out<1> log_evidence,
                    Out<2> prices) {
@@ -739,11 +655,9 @@ inline void ascend(const Table& table, const Table& informants, double rows_per_
     require(static_cast<int>(statistics.shape(0)) == c && static_cast<int>(statistics.shape(1)) == m + 1 &&
                 static_cast<int>(statistics.shape(2)) == k && static_cast<int>(log_evidence.size()) == c,
             "each leaf needs statistics");
-    require(!dirichlet || static_cast<int>(dirichlet->size()) == k, "the prior has another size");
-    std::optional<Dirichlet> classes;
-    Asked asked(family, k);
-    if (dirichlet) classes.emplace(dirichlet->data(), k);
-    Leaves& leaves = classes ? static_cast<Leaves&>(*classes) : asked;
+    require(!compiled || compiled->n_statistics() == k, "the prior has another size");
+    const PythonLeaves called(family, k);
+    const Leaves& leaves = compiled ? *compiled : called;
     require(!in_floats || (table.has_codes() && informants.has_codes()),
             "only targets with codes are climbed for in floats");
     require(!sparse || table.lead() == table.width(), "only trees on all columns can be sparse");

@@ -19,7 +19,7 @@ inline void likelihoods_below(const Table& table, In<double, 3> hyperplanes, In<
     require(trees.c == 1 && static_cast<int>(out.size()) == trees.m, "out has another size");
     require(static_cast<int64_t>(statistics.size()) == size, "statistics have another size");
     nb::gil_scoped_release release;
-    const Plan plan = table.plan(block_rows(trees.width + (table.has_codes() ? 0 : k) + 5 * trees.leaves()));
+    const Plan plan = table.plan(block_rows(trees.width + table.n_factors() + 5 * trees.leaves()));
     sum_blocks<double>(table, plan, threads, {{out.data(), trees.m}, {statistics.data(), size}},
                        [&](const Block& block, int64_t, double* const* sums, Scratch& scratch) {
                            kernels.likelihoods_below(trees, likelihood_table.likelihoods, block, sums[0], sums[1],

@@ -16,7 +16,7 @@ inline void membership_sums(const Table& table, In<double, 3> hyperplanes, In<in
     const int64_t size = int64_t{trees.c} * trees.leaves() * k;
     require(static_cast<int64_t>(out.size()) == size, "out has another size");
     nb::gil_scoped_release release;
-    const int64_t floats = trees.width + (table.has_codes() ? 0 : k) + int64_t{trees.c} * trees.m + 3 * trees.leaves();
+    const int64_t floats = trees.width + table.n_factors() + int64_t{trees.c} * trees.m + 3 * trees.leaves();
     sum_blocks<double>(table, table.plan(block_rows(floats)), threads, {{out.data(), size}},
                        [&](const Block& block, int64_t start, double* const* sums, Scratch& scratch) {
                            kernels.membership_sums(trees, k, block, table.mass() + start, sums[0], scratch);

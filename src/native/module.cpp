@@ -5,6 +5,7 @@
 #include "ascent.hpp"
 #include "below.hpp"
 #include "histogram.hpp"
+#include "leaves.hpp"
 #include "memberships.hpp"
 #include "moments.hpp"
 #include "pass.hpp"
@@ -29,14 +30,25 @@ void bind_columns(nb::module_& module) {
              arg("sources"), arg("group"), arg("start"), arg("column"), arg("value"), arg("precision").none());
 }
 
+void bind_leaves(nb::module_& module) {
+    nb::class_<Leaves>(module, "Leaves")
+        .def("evaluate", &evaluate_leaves, arg("statistics"), arg("expected").none(), arg("log_evidence").none());
+    nb::class_<Dirichlet, Leaves>(module, "Dirichlet").def(nb::init<In<double, 1>>(), arg("prior"));
+    nb::class_<Normal, Leaves>(module, "Normal")
+        .def(nb::init<int, double, double, double, double, In<double, 1>>(), arg("n_slopes"), arg("scale"),
+             arg("offset_precision"), arg("shape"), arg("rate"), arg("slope_precisions"))
+        .def_prop_ro("n_slopes", &Normal::n_slopes)
+        .def("average", &average_leaf, arg("statistics"), arg("out"));
+}
+
 void bind_table(nb::module_& module) {
     nb::class_<Table>(module, "Table")
         .def(nb::init<Cells, In<int64_t, 1>, In<int64_t, 1>, In<int64_t, 1>, In<int32_t, 1>, int,
-                      std::optional<In<double, 2>>, In<double, 1>, In<double, 1>, std::optional<In<double, 1>>,
-                      std::optional<In<double, 1>>, const Units&, const Gaps&, In<double, 1>, bool, const Table*,
+                      std::optional<In<double, 2>>, std::optional<In<double, 2>>, std::optional<In<double, 2>>,
+                      In<double, 1>, In<double, 1>, std::optional<In<double, 1>>, std::optional<In<double, 1>>, const Units&, const Gaps&, In<double, 1>, bool, const Table*,
                       std::optional<In<int64_t, 1>>>(),
              arg("X"), arg("index"), arg("segments"), arg("gap_starts"), arg("codes"), arg("k"),
-             arg("statistics").none(), arg("weights"), arg("mass"), arg("log_reach").none(), arg("log_other").none(),
+             arg("statistics").none(), arg("targets").none(), arg("basis").none(), arg("weights"), arg("mass"), arg("log_reach").none(), arg("log_other").none(),
              arg("units"), arg("gaps"), arg("tail"), arg("keep"), arg("whole").none() = nb::none(),
              arg("places").none() = nb::none())
         .def("pass_", &pass, arg("hyperplanes"), arg("children"), arg("parameters"), arg("threads"),
@@ -44,12 +56,16 @@ void bind_table(nb::module_& module) {
              arg("in_floats") = false)
         .def("membership_sums", &membership_sums, arg("hyperplanes"), arg("children"), arg("threads"), arg("out"))
         .def("moments", &moments, arg("threads"), arg("second"), arg("cross"))
+        .def("moments_of_numbers", &moments_of_numbers, arg("coefficients").none(), arg("threads"), arg("second"),
+             arg("cross"), arg("size"))
         .def("leaf_views", &leaf_views, arg("hyperplanes"), arg("children"), arg("parameters"), arg("leaves"),
              arg("log_share"), arg("threads"))
         .def("likelihoods_below", &likelihoods_below, arg("hyperplanes"), arg("children"), arg("parameters"),
              arg("threads"), arg("out"), arg("statistics"))
-        .def("histogram", &histogram, arg("directions"), arg("edges"), arg("cuts"), arg("threads"), arg("out"))
-        .def("scan", &scan, arg("directions"), arg("edges"), arg("cuts"), arg("prior"), arg("threads"), arg("out"))
+        .def("histogram", &histogram, arg("directions"), arg("edges"), arg("cuts"),
+             arg("coefficients").none(), arg("threads"), arg("out"))
+        .def("scan", &scan, arg("directions"), arg("edges"), arg("cuts"), arg("leaves"), arg("coefficients").none(),
+             arg("threads"), arg("out"))
         .def("quantiles", &quantiles, arg("directions"), arg("probabilities"), arg("threads"), arg("out"));
 }
 
@@ -60,9 +76,10 @@ NB_MODULE(_native, module) {
     module.attr("pad") = kPad;
     module.attr("group_pad") = kGroupPad;
     bind_columns(module);
+    bind_leaves(module);
     bind_table(module);
     module.def("ascend", &ascend, arg("table"), arg("hessian_rows"), arg("rows_per_hessian_row"), arg("children"),
-               arg("hyperplanes"), arg("precisions"), arg("statistics"), arg("dirichlet").none(), arg("family"),
+               arg("hyperplanes"), arg("precisions"), arg("statistics"), arg("leaves").none(), arg("family"),
                arg("fixed"), arg("sparse"), arg("tolerance"), arg("rounds"), arg("max_passes"), arg("least"),
                arg("threads"), arg("fewest_gates"), arg("in_floats"), arg("log_evidence"), arg("prices"));
     module.def("predict", &predict, arg("X"), arg("units"), arg("gaps").none(), arg("hyperplanes"), arg("children"),

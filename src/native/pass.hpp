@@ -69,7 +69,7 @@ int pass_rows(const Table& table, const Trees& trees, const Sums& sums) {
     const int64_t splits = int64_t{trees.c} * trees.m, leaves = int64_t{trees.c} * trees.leaves();
     const int64_t kinds = (sums.observed != nullptr) + (sums.complete != nullptr);
     const int64_t by_gaps = trees.gaps ? splits * (3 + 2 * kinds) : 0;
-    const int64_t floats = trees.width + trees.gaps + (table.has_codes() ? 0 : table.n_statistics() + leaves) +
+    const int64_t floats = trees.width + trees.gaps + (table.has_codes() ? 0 : table.n_factors() + 2 * leaves) +
                            splits * (1 + kinds) + 3 * int64_t{trees.leaves()} + by_gaps;
     return block_rows((floats * sizeof(Real) + sizeof(double) - 1) / sizeof(double));
 }

@@ -86,7 +86,7 @@ inline nb::list leaf_views(const Table& table, In<double, 3> hyperplanes, In<int
     std::vector<View> views(leaves.size());
     {
         nb::gil_scoped_release release;
-        const int64_t floats = trees.width + (table.has_codes() ? 0 : table.n_statistics()) + 5 * trees.leaves();
+        const int64_t floats = trees.width + table.n_factors() + 5 * trees.leaves();
         const Plan plan = table.plan(block_rows(floats));
         in_order(plan.n_chunks(), threads, [&] {
             return ViewCollector(table, plan, trees, likelihood_table.likelihoods, log_share, leaves.data(), views);

@@ -1,11 +1,13 @@
 """Families of leaves: a likelihood of the targets with its conjugate prior, and the predictions that follow.
 
 protocol says what a family is, and optional which members it may have besides. dirichlet holds the family of classes,
-normal that of numbers, whose leaves are constant or linear, and linear_posterior the regression behind it.
+normal that of numbers, whose leaves are constant or linear, and linear_posterior the regression behind it. compiled says
+how compiled code computes a family.
 """
 
 from __future__ import annotations
 
+from .compiled import CompiledForm, FactoredFamily, compiled_form
 from .dirichlet import JEFFREYS, DirichletCategorical, named_classes
 from .normal import NormalLinear
 from .optional import class_probabilities, is_categorical, leaf_coefficients, leaf_interval, leaf_middle
@@ -14,13 +16,16 @@ from .protocol import CodedFamily, EmpiricalPriorFamily, Family, LinearFamily, S
 __all__ = [
     "JEFFREYS",
     "CodedFamily",
+    "CompiledForm",
     "DirichletCategorical",
     "EmpiricalPriorFamily",
+    "FactoredFamily",
     "Family",
     "LinearFamily",
     "NormalLinear",
     "Spread",
     "class_probabilities",
+    "compiled_form",
     "is_categorical",
     "leaf_coefficients",
     "leaf_interval",

@@ -12,6 +12,7 @@ from scipy.special import betaincinv, digamma, entr, gammaln
 
 from ..arrays import Floats, Integers
 from ..distributions import ClassDistribution, Uncertainty
+from .compiled import CompiledForm
 
 # Pseudo-count of each class in Jeffreys' prior, and how often it may be halved where leaves are purer than that.
 JEFFREYS = 0.5
@@ -66,6 +67,11 @@ class DirichletCategorical:
     def row_codes(self, targets: Any) -> Integers:
         """Class codes are the places of the ones."""
         return np.asarray(targets)
+
+    @property
+    def compiled_form(self) -> CompiledForm:
+        """How compiled code computes the leaves."""
+        return CompiledForm("dirichlet", (np.array(self.prior, dtype=np.float64),))
 
     def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
         """Counts are not negative."""

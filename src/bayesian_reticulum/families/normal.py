@@ -13,6 +13,7 @@ from scipy.special import digamma
 
 from ..arrays import Floats, frozen, refreeze, unpack_symmetric, upper_triangle
 from ..distributions import Mixture, StudentT, Uncertainty
+from .compiled import CompiledForm
 from .linear_posterior import LOG_2PI, LinearPosterior, LinearPrior, quadratic_forms
 from .protocol import Spread
 
@@ -137,6 +138,27 @@ class NormalLinear:
         if not self.uses_design:
             return np.ones((1, 1))
         return design if self.basis is None else np.concatenate([design[:1], self.basis.T @ design[1:]])
+
+    @property
+    def compiled_form(self) -> CompiledForm:
+        """How compiled code computes the leaves."""
+        numbers = self.scale, self.offset_precision, self.shape, self.rate, self._precisions
+        return CompiledForm("normal", (self.n_slopes, *numbers))
+
+    def target_moments(self, targets: Any) -> Floats:
+        """Means and variances of targets in standard units, (2, n)."""
+        mean, variance = self._in_standard_units(targets)
+        return np.stack([mean, np.broadcast_to(variance, mean.shape)])
+
+    def column_basis(self, n_columns: int) -> Floats | None:
+        """Directions (columns, slopes) in which leaves are linear; None where they are constant."""
+        if not self.uses_design:
+            return None
+        return np.eye(n_columns) if self.basis is None else self.basis
+
+    def mean_coefficients(self, statistics: Floats) -> Floats:
+        """Offset and slopes (1 + slopes,) of the mean of a leaf (k,), in standard units."""
+        return self._posterior(statistics).average
 
     def are_possible(self, statistics: Floats) -> NDArray[np.bool_]:
         """Sums of squares are not negative, in any direction."""

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats, Integers, unpack_symmetric
-from ..compiled import mix_leaves, native_gaps, native_units, readable_cells
+from ..compiled import mix_leaves, native_gaps, native_leaves, native_units, readable_cells
 from ..data import Schema
-from ..families import CodedFamily, DirichletCategorical, Family
+from ..families import CodedFamily, FactoredFamily, Family
 from ..tree import Shape, Tree
 from .limits import HESSIAN_ROWS
 from .numpy import NumpyRows
-from .protocol import Moments, Pass
+from .protocol import Moments, Pass, scan_family
 
 # Without a compiler at installation these are missing, and no NativeRows are made (`compiled.is_available`).
 with contextlib.suppress(ImportError):
@@ -67,7 +67,8 @@ class NativeRows(NumpyRows):
         self._samples: dict[int, Self | None] = {}
         # Statistics that are too wide to be held for all rows are left to NumPy, block by block.
         self._is_coded = isinstance(self.family, CodedFamily)
-        self._fits = self._is_coded or self._n * self.family.n_statistics * 8 <= self._limits.kept_bytes
+        self._is_factored = isinstance(self.family, FactoredFamily)
+        self._fits = self._is_coded or self._is_factored or self._n * self.family.n_statistics * 8 <= self._limits.kept_bytes
         if "is_large" not in self._shared:
             low, high = self._limits.float_weights
             self._shared["is_large"] = self._n > self._limits.fewest_in_floats
@@ -173,14 +174,19 @@ class NativeRows(NumpyRows):
         def spread(values: Floats) -> Floats:
             return np.where(is_row, values[..., row], 0.0)
 
-        statistics = None if self._is_coded else spread(self._read(0, self._n)[1].T)
+        statistics, targets, basis = None, None, None
+        if isinstance(self.family, FactoredFamily):
+            targets = spread(self.family.target_moments(self._targets_of(slice(0, self._n))))
+            basis = self.family.column_basis(self.n_features)
+        elif not self._is_coded:
+            statistics = spread(self._read(0, self._n)[1].T)
         weights = spread(self._weights)
         is_view = self._log_reach is not None
         keeps = self._n * self._width * 8 <= self._limits.kept_bytes
         whole, places = None, None
         if keeps and self._chosen is not None and "whole" in self._shared:
-            schema, whole_table, place = self._shared["whole"]
-            if schema is self._schema:
+            schema, k, whole_table, place = self._shared["whole"]
+            if schema is self._schema and k == self.family.n_statistics:
                 whole, places = whole_table, np.where(is_row, place[self._chosen[row]], -1)
         table = Table(
             readable_cells(self._X),
@@ -190,6 +196,8 @@ class NativeRows(NumpyRows):
             codes,
             self.family.n_statistics,
             statistics,
+            targets,
+            None if basis is None else np.ascontiguousarray(basis),
             weights,
             spread(self._mass) if is_view else weights,
             None if self._log_reach is None else spread(self._log_reach),
@@ -205,12 +213,17 @@ class NativeRows(NumpyRows):
             # Views copy their standardised columns from this table.
             place = np.empty(self._n, dtype=np.int64)
             place[row[is_row]] = np.flatnonzero(is_row)
-            self._shared["whole"] = self._schema, table, place
+            self._shared["whole"] = self._schema, self.family.n_statistics, table, place
         return table
 
     def with_family(self, family: Family) -> Self:
         rows = super().with_family(family)
-        if self._is_coded and rows._is_coded and family.n_statistics == self.family.n_statistics:
+        same_rows = (self._is_coded and rows._is_coded) or (
+            isinstance(self.family, FactoredFamily)
+            and isinstance(family, FactoredFamily)
+            and getattr(family, "basis", None) is getattr(self.family, "basis", None)
+        )
+        if same_rows and family.n_statistics == self.family.n_statistics:
             # The compiled table and the samples do not depend on the prior.
             cached = vars(self).keys() & {"_layout", "_table"}
             vars(rows).update((name, vars(self)[name]) for name in cached)
@@ -291,14 +304,45 @@ class NativeRows(NumpyRows):
         )
         return sums, new_statistics
 
+    @cached_property
+    def _leaves(self) -> Any:
+        return native_leaves(self.family)
+
+    @cached_property
+    def _scan_leaves(self) -> Any:
+        return native_leaves(scan_family(self.family))
+
+    def _coefficients(self, statistics: Floats) -> Floats | None:
+        """Mean coefficients of a leaf whose residuals are scanned; None where leaves are constant."""
+        if not self.family.uses_design:
+            return None
+        if self._leaves is None:
+            return np.ascontiguousarray(self.family.mean_coefficients(statistics))
+        out = np.empty(self._leaves.n_slopes + 1)
+        self._leaves.average(np.ascontiguousarray(statistics), out)
+        return out
+
     def moments(self, statistics: Floats) -> Moments:
         width = self.n_features + 1
-        if not self._is_coded or width > self._limits.most_multiplied:
+        if not (self._is_coded or self._is_factored) or width > self._limits.most_multiplied:
             return super().moments(statistics)
-        second, cross = np.zeros(width * (width + 1) // 2), np.zeros((self.family.n_statistics, width))
-        self._table.moments(self._threads_for(width), second, cross)
-        # Each row has a 1 in its first column, and in the statistic of its code.
-        return Moments(unpack_symmetric(second, width), cross, cross[:, 0].copy())
+        second, pairs = np.zeros(width * (width + 1) // 2), width * (width + 1) // 2
+        threads = self._threads_for(width)
+        if self._is_coded:
+            cross = np.zeros((self.family.n_statistics, width))
+            self._table.moments(threads, second, cross)
+            # Each row has a 1 in its first column, and in the statistic of its code.
+            return Moments(unpack_symmetric(second, width), cross, cross[:, 0].copy())
+        coefficients = self._coefficients(statistics)
+        sums = np.zeros(3 * width if coefficients is None else pairs + width)
+        size = np.zeros(3 if coefficients is None else width + 1)
+        self._table.moments_of_numbers(coefficients, threads, second, sums, size)
+        cross = (
+            sums.reshape(3, width)
+            if coefficients is None
+            else np.concatenate([unpack_symmetric(sums[:pairs], width), sums[None, pairs:]])
+        )
+        return Moments(unpack_symmetric(second, width), cross, size)
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
         if not self._fits:
@@ -313,14 +357,15 @@ class NativeRows(NumpyRows):
         return out
 
     def scan(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
-        if not isinstance(self.family, DirichletCategorical):
+        if self._scan_leaves is None:
             return super().scan(directions, edges, cuts, statistics)
         out = np.empty((len(cuts), 2, *edges.shape))
         self._table.scan(
             np.ascontiguousarray(directions),
             np.ascontiguousarray(edges),
             np.ascontiguousarray(cuts),
-            np.array(self.family.prior),
+            self._scan_leaves,
+            self._coefficients(statistics),
             self._threads_for(len(directions) * len(cuts)),
             out,
         )
@@ -376,7 +421,7 @@ class NativeRows(NumpyRows):
             hyperplanes,
             precisions,
             statistics,
-            np.array(self.family.prior) if isinstance(self.family, DirichletCategorical) else None,
+            self._leaves,
             self.family,
             fixed,
             sparse,
@@ -393,22 +438,19 @@ class NativeRows(NumpyRows):
         return hyperplanes, precisions, statistics, log_evidence, prices
 
     def histogram(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
-        if self.family.uses_design or not self._fits:
+        if self.family.uses_design and not self._is_factored:
             return super().histogram(directions, edges, cuts, statistics)
-        k, coded = self.family.n_statistics, self._is_coded
+        k = scan_family(self.family).n_statistics
         bins, groups = edges.shape[1] + 1, len(cuts) + 1
-        size = -(-groups * (1 if coded else k) // group_pad) * group_pad
-        out = np.zeros((len(directions), bins, k if coded else 1, size))
+        out = np.zeros((len(directions), bins, k, -(-groups // group_pad) * group_pad))
         self._table.histogram(
             np.ascontiguousarray(directions),
             np.ascontiguousarray(edges),
             np.ascontiguousarray(cuts),
+            self._coefficients(statistics),
             self._threads_for(len(directions)),
             out,
         )
-        if coded:
-            by_group = out[..., :groups].transpose(3, 0, 1, 2)
-        else:
-            by_group = out[..., 0, : groups * k].reshape(*out.shape[:2], groups, k).transpose(2, 0, 1, 3)
+        by_group = out[..., :groups].transpose(3, 0, 1, 2)
         left = by_group[1:]
         return np.stack([left, by_group[:1] - left], axis=1)

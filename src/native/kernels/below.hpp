@@ -57,7 +57,7 @@ void likelihoods_below(const Trees& trees, const Likelihoods& likelihoods, const
         }
         if (likelihoods.by_code) statistics[int64_t{leaf} * k + block.code] += sum(count);
     }
-    if (!likelihoods.by_code) add_dots(member, leaves, n, block.statistics, block.statistics_stride, k, statistics);
+    if (!likelihoods.by_code) add_statistics(member, leaves, block, k, statistics);
 }
 
 }  // namespace

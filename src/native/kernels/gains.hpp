@@ -84,5 +84,71 @@ void threshold_gains(const double* histogram, int bins, int k, int size, const d
     }
 }
 
+// Log evidence of sums of numbers (3 or 6 vectors, the latter with one slope), but for a constant and for what is
+// proportional to their count.
+inline Vec log_normal(const Vec* sums, bool has_slope, const NormalPrior& prior) {
+    const Vec square = sums[0], target = sums[1], count = sums[has_slope ? 3 : 2];
+    const Vec inverse_total = 1.0 / (prior.offset_precision + count);
+    Vec residual = square - target * target * inverse_total, determinant = prior.offset_precision * inverse_total;
+    if (has_slope) {
+        const Vec with_target = sums[2] - target * sums[4] * inverse_total;
+        const Vec spread = larger(sums[5] - sums[4] * sums[4] * inverse_total, Vec{});
+        const Vec inverse = 1.0 / (spread + prior.precisions[0]);
+        residual -= inverse * with_target * with_target;
+        determinant *= inverse * prior.precisions[0];
+    }
+    const Vec shape = prior.shape + 0.5 * count, rate = prior.rate + 0.5 * larger(residual, Vec{});
+    Vec factor = all(1.0);
+    const Vec of_shape = log_gamma(shape, factor);
+    return of_shape - shape * log(rate) + 0.5 * log(determinant / (factor * factor));
+}
+
+// Sums that remain of the whole without a part; a count of what is only rounding is 0.
+inline void subtract_sums(const Vec* whole, const Vec* part, int k, bool has_slope, Vec* rest) {
+    for (int s = 0; s < k; ++s) rest[s] = whole[s] - part[s];
+    const int count = has_slope ? 3 : 2;
+    rest[count] = remainder(whole[count], part[count]);
+}
+
+void threshold_gains_of_numbers(const double* histogram, int bins, int size, const NormalPrior& prior, double* out,
+                                Scratch& scratch) {
+    const bool has_slope = prior.n_slopes > 0;
+    const int k = has_slope ? 6 : 3, edges = bins - 1;
+    const int64_t cells = int64_t{k} * size;
+    Parts<double> parts(scratch, cells + int64_t{k} * kLanes);
+    double* total = parts.next(cells);
+    std::fill_n(total, cells, 0.0);
+    for (int bin = 0; bin < bins; ++bin)
+        for (int64_t cell = 0; cell < cells; ++cell) total[cell] += histogram[bin * cells + cell];
+    Vec nothing[6];
+    for (Vec& sum_of : nothing) sum_of = Vec{};
+    const Vec empty = log_normal(nothing, has_slope, prior);
+    for (int group = 0; group < size; group += kLanes) {
+        Vec left[6], right[6], left_below[6], all_below[6], right_below[6], rest[6], everything[6];
+        for (int s = 0; s < k; ++s) {
+            left[s] = load(total + int64_t{s} * size + group);
+            everything[s] = all(total[int64_t{s} * size]);
+            left_below[s] = all_below[s] = Vec{};
+        }
+        subtract_sums(everything, left, k, has_slope, right);
+        const Vec whole[2] = {log_normal(left, has_slope, prior) + empty, log_normal(right, has_slope, prior) + empty};
+        for (int edge = 0; edge < edges; ++edge) {
+            const double* bin = histogram + int64_t{edge} * cells;
+            for (int s = 0; s < k; ++s) {
+                left_below[s] += load(bin + int64_t{s} * size + group);
+                all_below[s] += all(bin[int64_t{s} * size]);
+            }
+            for (int side = 0; side < 2; ++side) {
+                if (side) subtract_sums(all_below, left_below, k, has_slope, right_below);
+                const Vec* below = side ? right_below : left_below;
+                subtract_sums(side ? right : left, below, k, has_slope, rest);
+                const Vec gain = log_normal(below, has_slope, prior) + log_normal(rest, has_slope, prior) - whole[side];
+                for (int lane = 0; lane < kLanes; ++lane)
+                    out[(int64_t{group + lane} * 2 + side) * edges + edge] = gain[lane];
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace reticulum

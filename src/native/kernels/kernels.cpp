@@ -8,14 +8,26 @@
 #include "histogram.hpp"
 #include "memberships.hpp"
 #include "moments.hpp"
+#include "normal.hpp"
 #include "pass.hpp"
 #include "views.hpp"
 
 namespace reticulum {
 
 extern const Kernels RETICULUM_KERNELS;
-const Kernels RETICULUM_KERNELS = {RETICULUM_NAME, pass<double>,    pass<float>,       membership_sums,
-                                   memberships,    leaf_views,      likelihoods_below, moments,
-                                   project,        threshold_gains, histogram};
+const Kernels RETICULUM_KERNELS = {RETICULUM_NAME,
+                                   pass<double>,
+                                   pass<float>,
+                                   membership_sums,
+                                   memberships,
+                                   leaf_views,
+                                   likelihoods_below,
+                                   moments,
+                                   moments_of_numbers,
+                                   project,
+                                   threshold_gains,
+                                   threshold_gains_of_numbers,
+                                   histogram,
+                                   normal_leaf};
 
 }  // namespace reticulum

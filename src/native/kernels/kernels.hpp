@@ -54,6 +54,10 @@ struct BlockOf {
     int code;                // of all targets in the block, if they have codes
     const Real* statistics;  // (k, statistics_stride), or null where targets have codes
     int64_t statistics_stride;
+    // Where statistics are the products of all pairs of factors, these are given instead, (factors, statistics_stride):
+    // the target, 1, and the columns that leaves are linear in; and the variance of each target. Otherwise 0 and null.
+    int factors;
+    const Real* variance;
     const Real* weight;
     const Real* log_reach;  // log membership of each row in the leaf of a view; null where trees are whole
     const Real* log_other;  // log joint of each row with all other leaves; null where trees are whole
@@ -78,6 +82,15 @@ struct Sums {
     double* complete_by_gap = nullptr;
     double* observed_by_gaps = nullptr;  // (c * m, pairs of gaps)
     double* complete_by_gaps = nullptr;
+};
+
+// The prior of a Bayesian linear regression in a leaf, as in families/normal.py.
+struct NormalPrior {
+    int n_slopes, n_precisions;
+    double offset_precision, shape, rate, log_scale;
+    const double* precisions;  // (n_precisions) of the slopes
+
+    int n_statistics() const { return (n_slopes + 2) * (n_slopes + 3) / 2; }
 };
 
 // What a histogram counts by: the bin of each row along each direction, and its side of each cut.
@@ -117,6 +130,13 @@ struct Kernels {
     // cross (k, width).
     void (*moments)(const Block&, int width, const double* mass, double* second, double* cross);
 
+    // The same for numbers. Without coefficients, cross (3, width) has the products of the columns with the squared
+    // target, the target and 1. With coefficients (factors - 1) of a leaf, it has those of the residual with products of
+    // two columns (pairs), and of the squared residual with one (width). Size is the sum of mass times the absolute
+    // value of these three quantities, or of the residual times each column (width) and of the squared residual.
+    void (*moments_of_numbers)(const Block&, int width, const double* mass, const double* coefficients, double* second,
+                               double* cross, double* size, Scratch&);
+
     // Sets the first n of out (count, stride) to the rows' places along directions (count, width).
     void (*project)(const double* directions, int count, int width, const Block&, double* out, int64_t stride);
 
@@ -125,9 +145,22 @@ struct Kernels {
     void (*threshold_gains)(const double* histogram, int bins, int k, int size, const double* prior, double* out,
                             Scratch&);
 
+    // The same for numbers, whose statistics are 3, or 6 with a slope along the direction (one slope precision).
+    void (*threshold_gains_of_numbers)(const double* histogram, int bins, int size, const NormalPrior&, double* out,
+                                       Scratch&);
+
     // Adds mass * T of all rows, and of those left of each cut, by direction and bin: to out (directions, bins, k,
-    // size) by code, or (directions, bins, size) by statistics; size is that of (1 + cuts) groups, padded.
-    void (*histogram)(const Grid&, const Block&, int k, const double* mass, double* out, Scratch&);
+    // size); size is that of (1 + cuts) groups, padded. T has k numbers. With coefficients (factors - 1) of a leaf, these
+    // are the products of pairs of the residual, 1 and the place along the direction.
+    void (*histogram)(const Grid&, const Block&, int k, const double* mass, const double* coefficients, double* out,
+                      Scratch&);
+
+    // Sets log evidence (1), expected parameters (k) and mean coefficients (1 + slopes) of a leaf with statistics (k),
+    // where they are not null, but for what depends on its count alone: the log evidence lacks the log of the gamma
+    // function of the shape less that of the prior's shape, and the third of the expected parameters from the offset on
+    // half of digamma of the shape.
+    void (*normal_leaf)(const NormalPrior&, const double* statistics, double* log_evidence, double* expected,
+                        double* average, Scratch&);
 };
 
 extern const Kernels baseline_kernels;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "gates.hpp"
+#include "statistics.hpp"
 
 namespace reticulum {
 namespace {
@@ -91,8 +92,7 @@ void log_parts(const Trees& trees, const Likelihoods& likelihoods, const Block& 
             std::fill_n(log_likelihood + int64_t{leaf} * n, n,
                         likelihoods.log_likelihood[int64_t{block.code} * leaves + leaf]);
     } else {
-        product(likelihoods.parameters, leaves, likelihoods.k, block.statistics, block.statistics_stride,
-                log_likelihood, n);
+        multiply_statistics(likelihoods.parameters, leaves, likelihoods.k, block, log_likelihood);
     }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gates.hpp"
+#include "statistics.hpp"
 
 namespace reticulum {
 namespace {
@@ -32,8 +33,7 @@ void membership_sums(const Trees& trees, int k, const Block& block, const double
             if (!block.statistics) out[(int64_t{tree} * leaves + leaf) * k + block.code] += sum(count);
         }
         if (block.statistics)
-            add_dots(descent.member, leaves, n, block.statistics, block.statistics_stride, k,
-                     out + int64_t{tree} * leaves * k);
+            add_statistics(descent.member, leaves, block, k, out + int64_t{tree} * leaves * k);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "gates.hpp"
 #include "logs.hpp"
+#include "statistics.hpp"
 
 namespace reticulum {
 namespace {
@@ -30,15 +31,16 @@ class BlockPass {
         kinds_ = sums.observed ? (sums.complete ? 2 : 1) : 0;
         splits_ = trees.c * m;
         const int64_t by_rows = likelihoods.by_code ? 0 : trees.c * leaves;
+        const int64_t members = likelihoods.by_code ? leaves : by_rows;
         const int64_t softs = block.missing ? splits_ : 0;
         Parts<Real> parts(scratch,
-                          n * (splits_ * (1 + kinds_) + 2 * m + leaves + 2 + by_rows + softs * (3 + 2 * kinds_)) +
+                          n * (splits_ * (1 + kinds_) + 2 * m + members + 2 + by_rows + softs * (3 + 2 * kinds_)) +
                               Parts<Real>::size_of_flags(m) + Parts<Real>::size_of_flags(splits_));
         slope_ = parts.next(splits_ * n);
         curvature_ = parts.next(kinds_ * splits_ * n);
         gate_ = parts.next(m * n);
         reach_ = parts.next(m * n);
-        member_ = parts.next(leaves * n);
+        member_ = parts.next(members * n);
         total_ = parts.next(n);
         shift_ = parts.next(n);
         log_likelihood_ = parts.next(by_rows * n);
@@ -57,9 +59,16 @@ class BlockPass {
         is_small_ = trees_.m < 2 * kTileRows;
         if (is_small_) activate(trees_, 0, static_cast<int>(splits_), block_, slope_, soft_);
         if (!likelihoods_.by_code)
-            product(likelihoods_.parameters, trees_.c * trees_.leaves(), likelihoods_.k, block_.statistics,
-                    block_.statistics_stride, log_likelihood_, block_.n);
-        for (int tree = 0; tree < trees_.c; ++tree) add_tree(tree);
+            multiply_statistics(likelihoods_.parameters, trees_.c * trees_.leaves(), likelihoods_.k, block_,
+                                log_likelihood_);
+        Real* members = member_;
+        for (int tree = 0; tree < trees_.c; ++tree) {
+            if (!likelihoods_.by_code) member_ = members + int64_t{tree} * trees_.leaves() * block_.n;
+            add_tree(tree);
+        }
+        // The statistics of all trees at once: tiles of sums are then full.
+        if (!likelihoods_.by_code)
+            add_statistics(members, trees_.c * trees_.leaves(), block_, likelihoods_.k, sums_.statistics);
         add_products();
     }
 
@@ -93,7 +102,7 @@ class BlockPass {
         // Where targets have codes, joints become responsibilities on the way up, by a factor for each row and, where
         // they are still memberships, one for each leaf.
         const bool on_the_way = by_code && m > 0;
-        if (!on_the_way) add_leaf_statistics(tree);
+        if (!on_the_way) divide_joints(tree);
         if (has_gaps()) std::copy_n(descent.activation, int64_t{m} * n, softened_ + first);
         ascend(tree, on_the_way, on_the_way && safe ? table : nullptr);
     }
@@ -153,8 +162,8 @@ class BlockPass {
         sums_.log_normalizer[tree] += sum(log_sum.total);
     }
 
-    // Replaces joints by responsibilities, and adds statistics by responsibility.
-    void add_leaf_statistics(int tree) {
+    // Replaces joints by responsibilities; adds their sums where targets have codes.
+    void divide_joints(int tree) {
         const int n = block_.n, leaves = trees_.leaves(), k = likelihoods_.k;
         Real* total = total_;
         for (int leaf = 0; leaf < leaves; ++leaf) {
@@ -167,9 +176,6 @@ class BlockPass {
             }
             if (likelihoods_.by_code) sums_.statistics[int64_t{tree} * k + block_.code] += sum(count);
         }
-        if (!likelihoods_.by_code)
-            add_dots(member_, leaves, n, block_.statistics, block_.statistics_stride, k,
-                     sums_.statistics + int64_t{tree} * leaves * k);
         std::fill_n(total, n, Real(1));
     }
 
@@ -310,7 +316,8 @@ class BlockPass {
     Real* slope_;           // (c * m, n): activations at first
     Real* curvature_;       // (kinds, c * m, n): observed, then complete
     Real *gate_, *reach_;   // (m, n) of one tree; on the way up, reach holds joints below each split
-    Real* member_;          // (leaves, n) of one tree: memberships, then joints, then responsibilities
+    Real* member_;          // (leaves, n) of one tree: memberships, then joints, then responsibilities; those of other
+                            // trees are kept where targets have no codes
     Real *total_, *shift_;  // (n)
     Real* log_likelihood_;  // (c * leaves, n) where likelihoods differ from row to row
     Real *soft_, *softened_,
