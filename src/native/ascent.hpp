@@ -30,7 +30,7 @@ constexpr double kLeastPrecision = 1e-6, kLargestPrecision = 1e3;
 constexpr double kNear = 1.0;
 constexpr double kSlack = 1e-10, kFloatSlack = 1e-8;
 constexpr int kShortService = 2, kShortWideService = 4, kLongService = 8, kForEver = std::numeric_limits<int>::max();
-constexpr int kWide = 48;
+constexpr int kWide = 14;
 constexpr double kLeastDamping = 1e-4, kFirstDamping = 1e-2, kMostDamping = 1e6, kDampingFactor = 10.0;
 constexpr double kCaution = 0.2;
 constexpr double kSamePrecision = 0.005;
@@ -365,8 +365,8 @@ class Ascent {
                         to[column] = (1.0 - share) * observed[at] + share * complete[at];
                     to[row] += prior_precision(state, split, static_cast<int>(row)) + damping;
                 }
-                if (cholesky(matrix.data(), lead_)) {
-                    inverse_from_cholesky(matrix.data(), lead_, work.data(), inverse);
+                if (kernels.cholesky(matrix.data(), lead_)) {
+                    kernels.inverse_from_cholesky(matrix.data(), lead_, work.data(), inverse);
                     break;
                 }
                 state.wants_complete = true;
@@ -426,13 +426,13 @@ class Ascent {
             price += 0.5 * std::log1p(value);
             uncertain += 1.0 / (1.0 + value);
         }
-        if (cholesky(work.data(), lead_)) {
+        if (kernels.cholesky(work.data(), lead_)) {
             // No eigenvalue is negative, and none need be known.
             for (int j = 0; j < lead_; ++j) matrix[int64_t{j} * lead_ + j] += 1.0;
-            cholesky(matrix.data(), lead_);
+            kernels.cholesky(matrix.data(), lead_);
             for (int j = 0; j < lead_; ++j) price += std::log(matrix[int64_t{j} * lead_ + j]);
             Values inverse(square_);
-            inverse_from_cholesky(matrix.data(), lead_, work.data(), inverse.data());
+            kernels.inverse_from_cholesky(matrix.data(), lead_, work.data(), inverse.data());
             for (int j = 1; j < lead_; ++j) uncertain += inverse[int64_t{j} * lead_ + j];
             return {price, uncertain};
         }

@@ -122,7 +122,7 @@ class Normal : public Leaves {
             for (int64_t i = 0, at = 0; i < width; ++i)
                 for (int64_t j = i; j < width; ++j, ++at)
                     gram[i * width + j] = sums[at] * root[i] * root[j] + (i == j ? kLeastSize : 0.0);
-            if (!cholesky(gram.data(), width)) return false;
+            if (!kernels.cholesky(gram.data(), width)) return false;
         }
         return true;
     }

@@ -4,6 +4,7 @@
 #include "kernels.hpp"
 
 #include "below.hpp"
+#include "cholesky.hpp"
 #include "gains.hpp"
 #include "histogram.hpp"
 #include "memberships.hpp"
@@ -28,6 +29,8 @@ const Kernels RETICULUM_KERNELS = {RETICULUM_NAME,
                                    threshold_gains,
                                    threshold_gains_of_numbers,
                                    histogram,
+                                   cholesky,
+                                   inverse_from_cholesky,
                                    normal_leaf};
 
 }  // namespace reticulum

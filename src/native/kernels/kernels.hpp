@@ -155,6 +155,13 @@ struct Kernels {
     void (*histogram)(const Grid&, const Block&, int k, const double* mass, const double* coefficients, double* out,
                       Scratch&);
 
+    // Replaces a symmetric matrix (n, n) by its Cholesky factor; false if it is not positive definite. Of both only the
+    // upper triangle is read.
+    bool (*cholesky)(double* matrix, int n);
+
+    // Sets an inverse (n, n) from the factor of a matrix; work (n, n) is overwritten.
+    void (*inverse_from_cholesky)(const double* factor, int n, double* work, double* inverse);
+
     // Sets log evidence (1), expected parameters (k) and mean coefficients (1 + slopes) of a leaf with statistics (k),
     // where they are not null, but for what depends on its count alone: the log evidence lacks the log of the gamma
     // function of the shape less that of the prior's shape, and the third of the expected parameters from the offset on
