@@ -32,7 +32,7 @@ from .rejection import Rejection
 from .rounds import expand_leaves
 from .samples import carry_over, nested_samples
 from .shapes import MOST_NEW_SPLITS
-from .sites import BranchSite, Place, Site, choose_site, limit_reached
+from .sites import Place, Site, choose_site, limit_reached
 from .surroundings import surroundings_of, train_surroundings
 from .trial import Trial, train_and_prune
 
@@ -193,9 +193,7 @@ def _propose(
     surroundings = surroundings_of(rows, incumbent, site, policy)
     tree, statistics = site.state.tree, site.state.statistics
     view = rows.within(tree.hyperplanes, tree.shape, statistics, site.leaf)
-    # In a tree that is no longer small, there is nothing below most leaves that only a look-ahead would find.
-    is_thorough = surroundings is None or isinstance(site, BranchSite)
-    outlook = survey_site(rows, view, site, policy, rng, first_id, is_thorough)
+    outlook = survey_site(rows, view, site, policy, rng, first_id)
     candidates: list[Candidate] = []
     contenders: list[_Contender] = []
 

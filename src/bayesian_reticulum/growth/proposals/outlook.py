@@ -40,9 +40,6 @@ class Outlook:
         Prior precision that new splits start with.
     first_id : int
         The id for the first new split; those of further splits count on from it, three splits in all at most.
-    is_thorough : bool
-        Whether to look behind a leaf where nothing simple pays: in small trees, in rounds, and where a branch is grown
-        anew.
     """
 
     site: Site
@@ -53,7 +50,6 @@ class Outlook:
     scan: Scan | None
     precision: float
     first_id: int
-    is_thorough: bool
 
     @property
     def statistics(self) -> Floats:
@@ -69,7 +65,6 @@ def survey_site(
     policy: Policy,
     rng: np.random.Generator,
     first_id: int,
-    is_thorough: bool = True,
 ) -> Outlook:
     """Scan a sample of the rows of a site."""
     statistics = site.state.statistics[site.leaf]
@@ -85,7 +80,6 @@ def survey_site(
         # A hyperplane in n columns has n - 1 angles.
         policy.weak_precision * max(1, n_varying - 1),
         first_id,
-        is_thorough,
     )
 
 

@@ -16,10 +16,10 @@ from growing import make_rows
 policy = Policy()
 
 
-def outlook_of(rows, is_thorough=True):
+def outlook_of(rows):
     state = evaluate(rows, single_leaf(2), np.empty(0))
     site = LeafSite(LeafPlace(-1, 0), state, 0)
-    return survey_site(rows, rows, site, policy, np.random.default_rng(0), 0, is_thorough)
+    return survey_site(rows, rows, site, policy, np.random.default_rng(0), 0)
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +83,9 @@ def test_where_nothing_simpler_pays_only_what_stands_out_is_trained(chessboard):
     rng = np.random.default_rng(0)
     noise = make_rows(rng.normal(size=(200, 2)), rng.integers(2, size=200))
     pays, fails = with_local_gain(1.0), with_local_gain(-5.0)
-    unhurried, hurried = outlook_of(noise), outlook_of(noise, is_thorough=False)
+    outlook = outlook_of(noise)
     never = Policy(stands_out=1e9)
-    assert len(proposals(unhurried, never, [fails])) == 1
-    assert len(proposals(hurried, never, [fails, pays])) == 1
-    assert proposals(hurried, never, [fails]) == []
-    assert proposals(hurried, never, []) == []
-    assert len(proposals(hurried, Policy(stands_out=0.0), [fails])) == 1
+    assert len(proposals(outlook, never, [fails, pays])) == 1
+    assert proposals(outlook, never, [fails]) == []
+    assert proposals(outlook, never, []) == []
+    assert len(proposals(outlook, Policy(stands_out=0.0), [fails])) == 1

@@ -23,7 +23,7 @@ def test_a_survey_shows_the_leaf_and_its_cuts():
     assert outlook.rows is rows
     np.testing.assert_array_equal(outlook.statistics, outlook.site.state.statistics[1])
     assert outlook.bound == bound_of_leaf(outlook.view, outlook.statistics)
-    assert (outlook.first_id, outlook.is_thorough) == (7, True)
+    assert outlook.first_id == 7
     # Below the first split of a chessboard the other feature decides.
     best = outlook.scan.cuts[0]
     assert abs(best[2]) > 5 * abs(best[1])
