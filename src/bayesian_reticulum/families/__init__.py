@@ -1,7 +1,8 @@
 """Families of leaves: a likelihood of the targets with its conjugate prior, and the predictions that follow.
 
 protocol says what a family is, and optional which members it may have besides. dirichlet holds the family of classes,
-normal that of numbers, whose leaves are constant or linear, and linear_posterior the regression behind it.
+normal that of numbers, whose leaves are constant or linear, linear_posterior the regression behind it, and noise the
+choice of its prior.
 """
 
 from __future__ import annotations
