@@ -18,7 +18,7 @@ USUAL_NOISE = 0.05
 _MOST_NOISE = 0.8
 # The typical noise is at least this part of that of all rows together. Without this limit a leaf of equal targets, as
 # those of california_housing that are capped at 5.00001, drew it to a millionth; growth then searched for rows that
-# happen to agree, and ended with 5 splits instead of 16.
+# happen to agree, and ended with 5 splits instead of 9.
 _LEAST_OF_POOLED = 0.01
 # Typical noises that are compared differ by this factor; half a step costs at most a few nats.
 _STEP = 2**0.5
