@@ -95,10 +95,12 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
 
     Notes
     -----
-    Leaves use the `NormalLinear` family with its default prior: in units in which the targets, their outermost half
-    percent at either end cut off, have mean 0 and variance 1, the noise variance is InverseGamma(2, 0.1), the offset
-    has 0.1 rows' worth of belief in 0, and slopes have the precision, from 0.01 to 1000, that the rows of the leaf
-    speak for. A constant leaf without rows has a variance of 1.1. Constant targets have no scale; theirs is taken to
+    Leaves use the `NormalLinear` family, in units in which the targets, their outermost half percent at either end
+    cut off, have mean 0 and variance 1. Growth begins with the default prior: the noise variance is InverseGamma(2,
+    0.1), the offset has 0.1 rows' worth of belief in 0, and slopes have the precision, from 0.01 to 1000, that the rows
+    of the leaf speak for. From then on the evidence of all leaves chooses how large the noise typically is, how much
+    leaves differ in it, and how large offset and slopes are in comparison. The noise of this prior is never below what
+    rounding took from the targets, nor below 1e-8 of their variance. Constant targets have no scale; theirs is taken to
     be 1.
 
     Slopes of features that matter more in the ridge regression on all n rows are believed to be larger, in proportion
@@ -184,7 +186,8 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
         clipped = clip_wild_targets(numbers, weights, used)
         center, scale = target_units(clipped, weights)
         values = with_rounding(clipped, weights, scale)
-        return Targets(values, numbers, weights, used, NormalLinear(center=center, scale=scale), names)
+        family = NormalLinear(center=center, scale=scale, is_tuned=True, least_noise=float(values[0, 1]) / scale**2)
+        return Targets(values, numbers, weights, used, family, names)
 
     def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
         if not isinstance(self.leaf, str):

@@ -17,6 +17,9 @@ from .weights import rows_of_table
 _LARGEST_TARGET = 1e150
 # Standard deviations beyond which a target is read as being that far out: one alone could decide all predictions.
 _FARTHEST_TARGET = 100.0
+# Noise variance, in parts of the variance of all targets, below which targets that follow a line are not believed to be
+# exact: sums of squares of many rows keep about twelve digits.
+_LEAST_NOISE = 1e-8
 
 
 class Targets(NamedTuple):
@@ -97,8 +100,9 @@ def clip_wild_targets(y: Floats, weights: Floats, used: Any) -> Floats:
 
 
 def with_rounding(y: Floats, weights: Floats, scale: float) -> Floats:
-    """Targets with the variance of their rounding, (n, 2)."""
-    return np.column_stack([y, np.full(len(y), rounding_variance(y, weights, scale))])
+    """Targets with the variance of their rounding, (n, 2), or of the least noise that is believed."""
+    variance = max(rounding_variance(y, weights, scale), _LEAST_NOISE * scale**2)
+    return np.column_stack([y, np.full(len(y), variance)])
 
 
 def rounding_variance(y: Floats, weights: Floats, scale: float) -> float:

@@ -1,8 +1,8 @@
 """Families of leaves: a likelihood of the targets with its conjugate prior, and the predictions that follow.
 
 protocol says what a family is, and optional which members it may have besides. dirichlet holds the family of classes,
-normal that of numbers, whose leaves are constant or linear, and linear_posterior the regression behind it. compiled says
-how compiled code computes a family.
+normal that of numbers, whose leaves are constant or linear, linear_posterior the regression behind it, and noise how
+its prior is chosen. compiled says how compiled code computes a family.
 """
 
 from __future__ import annotations

@@ -99,9 +99,9 @@ class DirichletCategorical:
     def with_estimated_prior(self, statistics: Floats) -> DirichletCategorical:
         """The family with the pseudo-counts of highest evidence in leaves (leaves, k), if it is tuned.
 
-        Each halving is half as likely a priori.
+        Each halving is half as likely a priori. One leaf that has yet to be split keeps its prior.
         """
-        if not self.is_tuned:
+        if not self.is_tuned or len(statistics) == 1:
             return self
         halvings = np.arange(_MOST_HALVINGS + 1)
         rivals = [replace(self, prior=(JEFFREYS * 0.5**halving,) * len(self.prior)) for halving in halvings.tolist()]

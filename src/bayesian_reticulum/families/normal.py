@@ -15,6 +15,7 @@ from ..arrays import Floats, frozen, refreeze, unpack_symmetric, upper_triangle
 from ..distributions import Mixture, StudentT, Uncertainty
 from .compiled import CompiledForm
 from .linear_posterior import LOG_2PI, LinearPosterior, LinearPrior, quadratic_forms
+from .noise import estimate_prior
 from .protocol import Spread
 
 # Slope precisions with a posterior probability of at most this are left out of predictions.
@@ -48,6 +49,11 @@ class NormalLinear:
         larger the slopes along it are a priori.
     span : ndarray of shape (d, r), optional
         Orthonormal directions in which rows vary. Slopes across them keep their prior.
+    is_tuned : bool, default=False
+        True if the prior is chosen by the evidence of the leaves of a tree: the typical variance of the noise, rate /
+        shape; by the shape, how much leaves differ in it; and one factor for all precisions of offset and slopes.
+    least_noise : float, default=1e-8
+        The smallest typical variance that is chosen, in parts of the variance of the targets.
 
     Examples
     --------
@@ -68,6 +74,8 @@ class NormalLinear:
     slope_precisions: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
     basis: Floats | None = None
     span: Floats | None = None
+    is_tuned: bool = False
+    least_noise: float = 1e-8
 
     def __post_init__(self) -> None:
         for name in ("basis", "span"):
@@ -80,7 +88,7 @@ class NormalLinear:
             raise ValueError(f"center must be a finite number; got {self.center!r}.")
         if self.basis is not None and self.basis.shape[1:] != (self.n_slopes,):
             raise ValueError(f"basis has shape {self.basis.shape}; it needs (features, {self.n_slopes}).")
-        positive = {name: getattr(self, name) for name in ("scale", "offset_precision", "rate")}
+        positive = {name: getattr(self, name) for name in ("scale", "offset_precision", "rate", "least_noise")}
         positive |= {f"slope_precisions[{k}]": precision for k, precision in enumerate(self.slope_precisions)}
         for name, value in positive.items():
             if not 0 < value < np.inf:
@@ -191,6 +199,21 @@ class NormalLinear:
         log_evidence = self._posterior(statistics).log_evidence
         top = log_evidence.max(axis=-1)
         return np.asarray(top + np.log(np.exp(log_evidence - top[..., None]).sum(axis=-1)))
+
+    def with_estimated_prior(self, statistics: Floats) -> NormalLinear:
+        """The family with the prior of highest evidence in leaves (leaves, k), if it is tuned."""
+        if not self.is_tuned:
+            return self
+        before = LinearPrior(self.offset_precision, self.shape, self.rate, np.array(self.slope_precisions))
+
+        def posterior(prior: LinearPrior) -> LinearPosterior:
+            return self._with_prior(prior)._posterior(statistics)
+
+        prior = estimate_prior(before, posterior, self.counts(statistics), self.least_noise)
+        return self if prior is before else self._with_prior(prior)
+
+    def _with_prior(self, prior: LinearPrior) -> NormalLinear:
+        return replace(self, **(prior._asdict() | {"slope_precisions": tuple(prior.slope_precisions.tolist())}))
 
     def expected_parameters(self, statistics: Floats) -> Floats:
         """E_q of -1/2, offset and slopes, and minus half their products, each over the variance."""

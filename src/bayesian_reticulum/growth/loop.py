@@ -87,7 +87,8 @@ def grow_tree(
     proposers : sequence of Proposer
         The kinds of changes to try at each site, in this order.
     """
-    growth = _Growth(policy, rng, proposers, rows, evaluate(rows, single_leaf(rows.n_features), np.empty(0)))
+    leaf = evaluate(rows, single_leaf(rows.n_features), np.empty(0))
+    growth = _Growth(policy, rng, proposers, *reestimate_prior(rows, leaf, policy))
     yield growth.event("start")
     for level, sample in enumerate(nested_samples(rows, policy)):
         is_sample = sample is not rows

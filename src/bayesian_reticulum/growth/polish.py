@@ -1,4 +1,4 @@
-"""The prior of the leaves after each kept tree, and the last ascent."""
+"""The prior of the leaves at the start and after each kept tree, and the last ascent."""
 
 from __future__ import annotations
 

@@ -64,6 +64,10 @@ def test_rounding_has_the_variance_of_a_uniform_distribution(unit):
     assert rounding_variance(np.full(5, 3.0), np.ones(5), 1.0) == 0
 
 
+def test_no_target_is_known_to_better_than_a_ten_thousandth_of_a_standard_deviation():
+    np.testing.assert_allclose(with_rounding(np.full(5, 3.0), np.ones(5), 2.0)[:, 1], 4e-8)
+
+
 class Shapeless(NormalLinear):
     def row_statistics(self, design, targets):
         return super().row_statistics(design, targets)[:, :2]

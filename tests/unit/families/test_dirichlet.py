@@ -56,7 +56,7 @@ def test_probabilities_are_shares_of_counts_with_pseudo_counts():
     np.testing.assert_allclose(family.probabilities(np.array([3.0, 0.0, 1.0])), [4 / 8, 1 / 8, 3 / 8], rtol=1e-14)
 
 
-@given(seed=seeds, n_leaves=st.integers(1, 8), k=st.integers(2, 8), concentration=st.floats(0.01, 5.0))
+@given(seed=seeds, n_leaves=st.integers(2, 8), k=st.integers(2, 8), concentration=st.floats(0.01, 5.0))
 def test_a_tuned_prior_has_the_highest_evidence_of_all_halvings_each_half_as_likely(seed, n_leaves, k, concentration):
     rng = np.random.default_rng(seed)
     statistics = rng.gamma(concentration, 20.0, size=(n_leaves, k))
@@ -78,3 +78,8 @@ def test_a_prior_that_was_given_is_not_tuned():
 def test_many_classes_are_described_by_the_most_probable():
     description = DirichletCategorical((1.0,) * 6).describe(np.array([5.0, 0, 0, 9, 1, 0]), list("abcdef"), str)
     assert description == "a 0.286, b 0.048, d 0.476, e 0.095, 2 others 0.095"
+
+
+def test_a_leaf_that_has_yet_to_be_split_keeps_its_prior():
+    family = DirichletCategorical((0.5, 0.5, 0.5), is_tuned=True)
+    assert family.with_estimated_prior(np.array([[50.0, 0.0, 0.0]])) is family

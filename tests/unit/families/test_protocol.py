@@ -30,7 +30,10 @@ def test_optional_members_are_not_missed():
     assert not {"is_categorical", "interval", "coefficients", "middle"} & set(missing_members(LinearNothing()))
 
 
-def test_classes_have_codes_and_a_prior_that_can_be_chosen_by_evidence_and_numbers_do_not():
-    for kind in (CodedFamily, EmpiricalPriorFamily):
-        assert isinstance(DirichletCategorical((1.0, 1.0)), kind)
-        assert not isinstance(NormalLinear(), kind)
+def test_classes_have_codes_and_all_families_here_have_a_prior_that_can_be_chosen_by_evidence():
+    classes, numbers = DirichletCategorical((1.0, 1.0)), NormalLinear()
+    assert isinstance(classes, CodedFamily)
+    assert not isinstance(numbers, CodedFamily)
+    for family in (classes, numbers):
+        assert isinstance(family, EmpiricalPriorFamily)
+    assert not isinstance(GammaPoisson(), EmpiricalPriorFamily)
