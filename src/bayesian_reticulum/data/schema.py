@@ -47,7 +47,7 @@ class Schema:
     regressions : Regressions, optional
         How the columns of a missing cell follow from those of other features. Without it they do not.
     averages_gaps : bool, default=True
-        Whether gates are averaged over what is missing, or just see it at its mean.
+        Whether missing cells soften gates, or are just seen at their mean.
     """
 
     names: tuple[str, ...]
@@ -202,7 +202,7 @@ class Schema:
     def gaps(self, X: Any) -> Gaps | None:
         """What missing cells of a table (n, d) could have been.
 
-        None if there are none, or if gates are not averaged over them.
+        None if there are none, or if they do not soften gates.
         """
         if not self.averages_gaps:
             return None
