@@ -1,4 +1,4 @@
-"""Draw how a gate softens over what is missing, and what missing cells cost beside means in their place."""
+"""Draw how missing cells soften a gate, and what they cost beside means in their place."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from bayesian_reticulum import ReticulumClassifier
 from bayesian_reticulum.plots import BLUE, INK, ORANGE
 
 Floats = NDArray[np.float64]
+# Share of the variance over missing cells that softens gates.
+SOFTENED_SHARE = 0.5
 
 
 def averaged_gate(mean: Floats, variance: float) -> Floats:
@@ -49,11 +51,11 @@ def draw(shares: list[float], gaps: Floats, means: Floats, path: Path) -> None:
     activation = np.linspace(-8, 8, 400)
     some = np.linspace(-8, 8, 17)
     for variance, style in ((0.0, "-"), (4.0, "--"), (25.0, ":")):
-        soft = activation / np.sqrt(1 + np.pi / 8 * variance)
+        soft = activation / np.sqrt(1 + np.pi / 8 * SOFTENED_SHARE * variance)
         left.plot(activation, 1 / (1 + np.exp(-soft)), style, color=BLUE, lw=2, label=f"variance {variance:.0f}")
-        left.plot(some, averaged_gate(some, variance), "o", color=INK, ms=3)
-    left.plot([], [], "o", color=INK, ms=3, label="exact average")
-    left.set(xlabel="mean activation", ylabel="probability to go left", title="A gate, averaged over what is missing")
+        left.plot(some, averaged_gate(some, SOFTENED_SHARE * variance), "o", color=INK, ms=3)
+    left.plot([], [], "o", color=INK, ms=3, label="average over half")
+    left.set(xlabel="mean activation", ylabel="probability to go left", title="A gate, softened by what is missing")
     left.legend(frameon=False)
     percent = [100 * share for share in shares]
     right.plot(percent, means, "s--", color=ORANGE, lw=2, label="means of columns in their place")

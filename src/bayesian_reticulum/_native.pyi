@@ -27,7 +27,8 @@ class Gaps:
         start: Integers,
         column: Integers,
         value: Floats,
-        precision: Floats | None,
+        coefficients: Floats | None,
+        left_open: Floats | None,
     ) -> None: ...
 
 class Table:

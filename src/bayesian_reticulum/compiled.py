@@ -13,7 +13,7 @@ import numpy as np
 
 from .arrays import Floats
 from .data import Gaps as SchemaGaps
-from .data import Schema
+from .data import Regressions, Schema
 from .families import compiled_form
 from .tree import Tree
 
@@ -49,12 +49,13 @@ def native_units(schema: Schema) -> Any:
     return Units(schema.center, schema.scale, schema.low, schema.high, schema.source, schema.code)
 
 
-def native_gaps(gaps: SchemaGaps | None, covariance_inverse: Floats | None) -> Any:
-    """Return gaps and the inverse covariance (D, D) of columns, by which they are filled, for compiled code."""
+def native_gaps(gaps: SchemaGaps | None, regressions: Regressions | None) -> Any:
+    """Return gaps and the regressions by which they are filled for compiled code."""
     if gaps is None:
         return Gaps()
     start, column = (np.asarray(part, dtype=np.int64) for part in (gaps.loading.indptr, gaps.loading.indices))
-    return Gaps(gaps.sources, gaps.group, start, column, gaps.loading.data, covariance_inverse)
+    filling = (None, None) if regressions is None else (regressions.coefficients, regressions.variances)
+    return Gaps(gaps.sources, gaps.group, start, column, gaps.loading.data, *filling)
 
 
 def native_leaves(family: Any) -> Any:
@@ -84,5 +85,5 @@ def mix_leaves(schema: Schema, tree: Tree, values: Floats | None, X: Any, thread
     # Without gaps the core only reports missing cells, so that most tables are not searched for them beforehand.
     has_gaps = predict(cells, units, None, *rest)
     if has_gaps:
-        predict(cells, units, native_gaps(schema.gaps(X), schema.covariance_inverse), *rest)
+        predict(cells, units, native_gaps(schema.gaps(X), schema.regressions), *rest)
     return out

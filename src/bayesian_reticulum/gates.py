@@ -20,6 +20,14 @@ _LARGEST_EXPONENT = 500.0
 # sigmoid(a), averaged over a normal distribution of a, is nearly sigmoid(mean / √(1 + π/8 variance)): this is MacKay's
 # approximation, by a probit of the same slope at 0.
 PROBIT_SLOPE = np.pi / 8
+# Share of the variance over missing cells that softens a gate. With all of it rows with gaps keep complete rows from
+# their best splits; with none of it predictions of rows with few cells are too sure. Log-loss over 16 tables of classes
+# with 5, 20, 40% of the cells missing and with blocks of them, relative to all of the variance and an exact conditional
+# mean: .99, .99, .98, .99 with half, 1.00, .99, .98, 1.01 with all, and 1.03, 1.01, 1.01, .95 with none. Where three
+# quarters of the cells of a row are missing: 1.05 with half, 1.04 with all, 1.20 with none.
+SOFTENED_SHARE = 0.5
+# Factor of that variance in the softening, as kSoftening in kernels/gates.hpp.
+SOFTENING = SOFTENED_SHARE * PROBIT_SLOPE
 
 
 class Gates(NamedTuple):
@@ -33,7 +41,7 @@ class Gates(NamedTuple):
 def gap_softening(gaps: Gaps | None, hyperplanes: Floats, missing: Floats | None) -> Floats | None:
     """Return the factor (c, m, n) by which missing cells soften each activation of a stack of trees.
 
-    A gate is averaged over the missing cells, as if the activation were normal.
+    A gate is averaged over the missing cells, as if the activation were normal with `SOFTENED_SHARE` of its variance.
 
     Parameters
     ----------
@@ -49,7 +57,7 @@ def gap_softening(gaps: Gaps | None, hyperplanes: Floats, missing: Floats | None
     """
     if gaps is None or missing is None or not missing.any():
         return None
-    return np.asarray((1.0 + PROBIT_SLOPE * (gaps.variances(hyperplanes[..., 1:]) @ missing)) ** -0.5)
+    return np.asarray((1.0 + SOFTENING * (gaps.variances(hyperplanes[..., 1:]) @ missing)) ** -0.5)
 
 
 def compute_gates(hyperplanes: Floats, shape: Shape, design: Floats, soft: Floats | None = None) -> Gates:

@@ -1,9 +1,9 @@
 // Gaps: how much missing cells leave open, and what that adds to gradients and information.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,31 +13,8 @@
 
 namespace reticulum {
 
-// Numbers in the inverses that are kept while the gaps of a block are filled (2 MB).
-constexpr int64_t kKeptInverses = int64_t{1} << 18;
-
-// Inverse (n, n) of a positive definite matrix, by Cholesky; the matrix is overwritten.
-inline void invert_positive_definite(std::vector<double>& matrix, std::vector<double>& inverse, int n) {
-    for (int j = 0; j < n; ++j) {
-        for (int k = 0; k < j; ++k)
-            for (int i = j; i < n; ++i) matrix[i * n + j] -= matrix[i * n + k] * matrix[j * n + k];
-        const double root = std::sqrt(matrix[j * n + j]);
-        for (int i = j; i < n; ++i) matrix[i * n + j] /= root;
-    }
-    for (int column = 0; column < n; ++column) {
-        double* x = inverse.data() + column * n;
-        for (int i = column; i < n; ++i) {
-            double sum = i == column ? 1.0 : 0.0;
-            for (int k = column; k < i; ++k) sum -= matrix[i * n + k] * x[k];
-            x[i] = sum / matrix[i * n + i];
-        }
-        for (int i = n - 1; i >= 0; --i) {
-            double sum = x[i];
-            for (int k = i + 1; k < n; ++k) sum -= matrix[k * n + i] * x[k];
-            x[i] = sum / matrix[i * n + i];
-        }
-    }
-}
+// How often the regressions are applied to a row, as _FILLINGS in data/gaps.py.
+constexpr int kFillings = 2;
 
 // The columns of X in which cells may be missing, as `Gaps` in data/gaps.py. A gap is one such column.
 //
@@ -46,14 +23,20 @@ struct Gaps {
     std::vector<int64_t> sources;               // (size): columns of X
     std::vector<int64_t> group, start, column;  // loadings by compressed rows: each belongs to the gap in `group`
     std::vector<double> value;
-    std::vector<double> precision;  // inverse covariance of the design's columns (width - 1, width - 1), or empty
+    // The regression of each column of the design on the others (width - 1, width - 1), and the variances that they
+    // leave open (width - 1); or both empty.
+    std::vector<double> coefficients, left_open;
 
     Gaps() = default;
     Gaps(In<int64_t, 1> sources_, In<int64_t, 1> group_, In<int64_t, 1> start_, In<int64_t, 1> column_,
-         In<double, 1> value_, std::optional<In<double, 2>> precision_)
+         In<double, 1> value_, std::optional<In<double, 2>> coefficients_, std::optional<In<double, 1>> left_open_)
         : sources(copied(sources_)), group(copied(group_)), start(copied(start_)), column(copied(column_)),
           value(copied(value_)) {
-        if (precision_) precision.assign(precision_->data(), precision_->data() + precision_->size());
+        require(coefficients_.has_value() == left_open_.has_value(), "coefficients and left_open belong together");
+        if (coefficients_) {
+            coefficients.assign(coefficients_->data(), coefficients_->data() + coefficients_->size());
+            left_open = copied(*left_open_);
+        }
         require(start.size() == group.size() + 1 && column.size() == value.size() && start.front() == 0 &&
                     start.back() == static_cast<int64_t>(value.size()),
                 "loadings do not fit together");
@@ -67,19 +50,20 @@ struct Gaps {
         for (int64_t source : sources)
             require(source >= 0 && source < static_cast<int64_t>(X.shape(1)), "a gap lies outside of X");
         for (int64_t j : column) require(j >= 0 && j + 1 < width, "a loading lies outside of the columns");
-        require(precision.empty() || static_cast<int64_t>(precision.size()) == int64_t{width - 1} * (width - 1),
-                "the precision has another size than the columns");
+        require(left_open.empty() || (static_cast<int>(left_open.size()) == width - 1 &&
+                                      static_cast<int64_t>(coefficients.size()) == int64_t{width - 1} * (width - 1)),
+                "the regressions have another size than the columns");
     }
 
     // Sets `open` (size, stride) to the share of variance that each cell leaves open: 0 where it is there, 1 where it
-    // is missing and nothing else is known of it. With a precision, missing cells of the design are put at their mean
-    // given the rest of the row, and leave less open.
+    // is missing and nothing else is known of it. With regressions, missing cells of the design are put at what follows
+    // from the rest of the row, and leave less open.
     void fill(const Cells& X, const Units& units, const int64_t* index, int n, double* design, double* open,
               int64_t stride) const {
         mark(X, index, n, open, stride);
-        if (precision.empty()) return;
-        Conditionals conditionals(*this, units);
-        for (int b = 0; b < n; ++b) conditionals.fill(design + b, open + b, stride);
+        if (left_open.empty()) return;
+        RowFiller filler(*this, units);
+        for (int b = 0; b < n; ++b) filler.fill(design + b, open + b, stride);
     }
 
     // Variance of the activations of hyperplanes (splits, width) over each gap, (splits, size).
@@ -117,33 +101,34 @@ struct Gaps {
     }
 
   private:
-    // Means and variances of missing cells given the rest of their row.
-    class Conditionals {
+    // Puts missing cells of a row at what follows from the rest of it, as `Regressions.fill` in data/gaps.py.
+    class RowFiller {
       public:
-        Conditionals(const Gaps& gaps, const Units& units) : gaps_(gaps), units_(units) {}
+        RowFiller(const Gaps& gaps, const Units& units)
+            : gaps_(gaps), units_(units), row_(static_cast<size_t>(units.n_columns())) {}
 
         // Fills one row: a column of the design and of `open`.
         void fill(double* design, double* open, int64_t stride) {
             find_missing(open, stride);
             if (column_.empty()) return;
-            const int n = static_cast<int>(column_.size());
             const int64_t width = units_.n_columns();
-            weighted_.assign(n, 0.0);
-            for (int i = 0; i < n; ++i) {
-                const double* row = gaps_.precision.data() + column_[i] * width;
-                for (int64_t j = 0; j < width; ++j) weighted_[i] -= row[j] * design[(j + 1) * stride];
+            for (int64_t j = 0; j < width; ++j) row_[j] = design[(j + 1) * stride];
+            filled_.resize(column_.size());
+            for (int filling = 0; filling < kFillings; ++filling) {
+                for (size_t i = 0; i < column_.size(); ++i) {
+                    const double* coefficients = gaps_.coefficients.data() + column_[i] * width;
+                    double sum = 0.0;
+                    for (int64_t j = 0; j < width; ++j) sum += coefficients[j] * row_[j];
+                    filled_[i] = sum;
+                }
+                for (size_t i = 0; i < column_.size(); ++i) row_[column_[i]] = filled_[i];
             }
-            const std::vector<double>& covariance = covariance_of_missing();
-            for (int i = 0; i < n; ++i) {
-                double mean = 0.0;
-                for (int j = 0; j < n; ++j) mean += covariance[i * n + j] * weighted_[j];
-                design[(column_[i] + 1) * stride] = mean;
-            }
-            for (int i = 0; i < n;) {
+            for (size_t i = 0; i < column_.size(); ++i) design[(column_[i] + 1) * stride] = filled_[i];
+            for (size_t i = 0; i < column_.size();) {
                 double left = 0.0, whole = 0.0;
                 const int64_t g = gap_[i];
-                for (; i < n && gap_[i] == g; ++i) {
-                    left += covariance[i * n + i];
+                for (; i < column_.size() && gap_[i] == g; ++i) {
+                    left += variance(column_[i]);
                     whole += units_.variance(column_[i]);
                 }
                 open[g * stride] = whole > 0.0 ? left / whole : 1.0;
@@ -164,32 +149,18 @@ struct Gaps {
                         }
         }
 
-        // Inverse of the precision's part for the missing columns.
-        const std::vector<double>& covariance_of_missing() {
-            if (kept_ > kKeptInverses) {
-                inverses_.clear();
-                kept_ = 0;
-            }
-            std::vector<double>& inverse = inverses_[column_];
-            if (!inverse.empty()) return inverse;
-            const int n = static_cast<int>(column_.size());
-            part_.resize(static_cast<size_t>(n) * n);
-            inverse.assign(part_.size(), 0.0);
-            kept_ += static_cast<int64_t>(part_.size());
-            for (int i = 0; i < n; ++i)
-                for (int j = 0; j < n; ++j)
-                    part_[i * n + j] = gaps_.precision[column_[i] * units_.n_columns() + column_[j]];
-            invert_positive_definite(part_, inverse, n);
-            return inverse;
+        // Variance that a missing column leaves open: that of its regression, and what other missing cells add to it.
+        double variance(int64_t column) const {
+            const double* coefficients = gaps_.coefficients.data() + column * units_.n_columns();
+            double sum = gaps_.left_open[column];
+            for (int64_t j : column_) sum += coefficients[j] * coefficients[j] * units_.variance(j);
+            return std::min(sum, units_.variance(column));
         }
 
         const Gaps& gaps_;
         const Units& units_;
         std::vector<int64_t> column_, gap_;
-        std::vector<double> part_, weighted_;
-        // By missing columns: rows often miss the same cells.
-        std::map<std::vector<int64_t>, std::vector<double>> inverses_;
-        int64_t kept_ = 0;
+        std::vector<double> row_, filled_;
     };
 
     // Sets `open` (size, stride) to 1 where a cell is missing, and to 0 elsewhere.

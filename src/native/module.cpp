@@ -26,8 +26,9 @@ void bind_columns(nb::module_& module) {
     nb::class_<Gaps>(module, "Gaps")
         .def(nb::init<>())
         .def(nb::init<In<int64_t, 1>, In<int64_t, 1>, In<int64_t, 1>, In<int64_t, 1>, In<double, 1>,
-                      std::optional<In<double, 2>>>(),
-             arg("sources"), arg("group"), arg("start"), arg("column"), arg("value"), arg("precision").none());
+                      std::optional<In<double, 2>>, std::optional<In<double, 1>>>(),
+             arg("sources"), arg("group"), arg("start"), arg("column"), arg("value"), arg("coefficients").none(),
+             arg("left_open").none());
 }
 
 void bind_leaves(nb::module_& module) {

@@ -58,7 +58,7 @@ def test_the_order_of_many_rows_does_not_change_a_bit(gaps, first_sample, heavie
     classifier = changed(random_state=0, max_splits=9, class_weight="balanced")
     one = classifier.fit(X, y, sample_weight=weights).model_
     other = classifier.fit(X.iloc[order], y[order], sample_weight=weights[order]).model_
-    assert one.tree.n_splits > 3
+    assert one.tree.n_splits > 1
     for name in ("statistics", "precisions", "prices", "log_bayes_factors", "grey_shares"):
         np.testing.assert_array_equal(getattr(other, name), getattr(one, name), err_msg=name)
     np.testing.assert_array_equal(other.tree.hyperplanes, one.tree.hyperplanes)

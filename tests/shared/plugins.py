@@ -211,9 +211,7 @@ def draw_table(rng: np.random.Generator, n: int, n_columns: int, kind: str) -> t
     if kind != "numbers":
         X[rng.uniform(size=X.shape) < rng.choice([0.05, 0.4])] = np.nan
         if rng.uniform() < 0.5:
-            schema = schema.with_covariance_inverse(
-                rng.normal(size=(20, 1)) + rng.normal(size=(20, len(sizes))), np.ones(20)
-            )
+            schema = schema.with_regressions(rng.normal(size=(20, 1)) + rng.normal(size=(20, len(sizes))), np.ones(20))
     return X, schema
 
 

@@ -88,21 +88,21 @@ def naive_filled(problem):
         for row in problem.X
     ]
     design, left_open = np.array(rows), np.isnan(problem.X).astype(float)
-    if schema.covariance_inverse is None:
+    if schema.regressions is None:
         return design, left_open
-    covariance = np.linalg.inv(schema.covariance_inverse)
+    coefficients, variances = schema.regressions.coefficients, schema.regressions.variances
     for row, gaps in enumerate(np.isnan(problem.X)):
-        is_number = schema.code != MISSING
-        known, unknown = (
-            np.flatnonzero(~gaps[schema.source] & is_number),
-            np.flatnonzero(gaps[schema.source] & is_number),
-        )
-        follows = covariance[np.ix_(unknown, known)] @ np.linalg.inv(covariance[np.ix_(known, known)])
-        design[row, 1 + unknown] = follows @ design[row, 1 + known]
-        rest = np.diag(covariance[np.ix_(unknown, unknown)] - follows @ covariance[np.ix_(known, unknown)])
+        unknown = [int(j) for j in np.flatnonzero(gaps[schema.source] & (schema.code != MISSING))]
+        # The others at their means, and then at what followed from these.
+        for _ in range(2):
+            filled = [coefficients[j] @ design[row, 1:] for j in unknown]
+            for j, value in zip(unknown, filled, strict=True):
+                design[row, 1 + j] = value
         for gap in np.flatnonzero(gaps):
-            columns = schema.source[unknown] == gap
-            left_open[row, gap] = rest[columns].sum() / schema.variances[unknown[columns]].sum()
+            columns = [j for j in unknown if schema.source[j] == gap]
+            more = [sum(coefficients[j, k] ** 2 * schema.variances[k] for k in unknown) for j in columns]
+            rest = np.minimum(variances[columns] + more, schema.variances[columns])
+            left_open[row, gap] = rest.sum() / schema.variances[columns].sum()
     return design, left_open
 
 
@@ -129,7 +129,7 @@ def naive_activations(problem, hyperplanes):
         variance[row] += [
             left_open[row, feature] * naive_variance(problem.schema, feature, hyperplane) for hyperplane in hyperplanes
         ]
-    return mean / np.sqrt(1 + np.pi / 8 * variance)
+    return mean / np.sqrt(1 + 0.5 * np.pi / 8 * variance)
 
 
 def naive_log_membership(activations, shape):

@@ -148,7 +148,8 @@ def wrong(message, **changes):
         wrong("differ in their columns", units=units_of(source=[1])),
         wrong("outside of X", gaps=([1], [0], [0, 1], [0], [1.0])),
         wrong("outside of the columns", gaps=([0], [0], [0, 1], [1], [1.0])),
-        wrong("another size than the columns", precision=np.eye(2)),
+        wrong("another size than the columns", coefficients=np.eye(2)),
+        wrong("another size than the columns", left_open=np.ones(2)),
         wrong("tail is longer", tail=np.ones(2)),
         wrong("gaps start", gap_starts=np.array([16, 16])),
         wrong("outside of the whole table", places=np.arange(16) + 1, whole="as it is"),
@@ -181,7 +182,8 @@ def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, change
         units = native_module.Units(*table["units"])
         *places, value = table["gaps"]
         places = (np.array(part, dtype=np.int64) for part in places)
-        gaps = native_module.Gaps(*places, np.array(value, dtype=float), table.pop("precision", None))
+        regressions = table.pop("coefficients", np.zeros((1, 1))), table.pop("left_open", np.ones(1))
+        gaps = native_module.Gaps(*places, np.array(value, dtype=float), *regressions)
         whole = table["whole"]
         if whole is not None:
             whole = built(table | {"whole": None, "keep": whole != "not kept"})
@@ -199,7 +201,14 @@ def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, change
 def test_gaps_that_do_not_fit_together_are_refused(gaps):
     *places, value = gaps
     with pytest.raises(ValueError, match=r"fit together|belongs to no gap"):
-        native_module.Gaps(*(np.array(part, dtype=np.int64) for part in places), np.array(value), None)
+        native_module.Gaps(*(np.array(part, dtype=np.int64) for part in places), np.array(value), None, None)
+
+
+@needs_compiled
+def test_coefficients_without_variances_are_refused():
+    nowhere = [np.array(part, dtype=np.int64) for part in ([], [], [0], [])]
+    with pytest.raises(ValueError, match="coefficients and left_open belong together"):
+        native_module.Gaps(*nowhere, np.empty(0), np.eye(1), None)
 
 
 @needs_compiled

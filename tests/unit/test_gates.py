@@ -8,6 +8,7 @@ from scipy.special import expit, logsumexp
 
 from bayesian_reticulum.gates import (
     PROBIT_SLOPE,
+    SOFTENING,
     backpropagate,
     compute_gates,
     gap_softening,
@@ -124,7 +125,7 @@ def test_gates_are_softened_only_where_cells_are_missing():
     assert gap_softening(gaps, hyperplanes, np.zeros_like(left_open)) is None
     soft = gap_softening(gaps, hyperplanes, left_open)
     expected = np.ones((1, 2, 10))
-    expected[0, :, 3] = (1 + PROBIT_SLOPE * hyperplanes[0, :, 2] ** 2) ** -0.5
+    expected[0, :, 3] = (1 + SOFTENING * hyperplanes[0, :, 2] ** 2) ** -0.5
     np.testing.assert_allclose(soft, expected)
 
 

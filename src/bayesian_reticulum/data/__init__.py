@@ -13,7 +13,7 @@ from .categories import Category
 from .columns import is_gap
 from .encoding import Columns, Encoder, columns_of_numbers, default_names, read_training_columns
 from .frames import Frame, chosen_columns, column_names, column_types, is_frame, read_frame, without_rows
-from .gaps import Gaps, features_with_gaps
+from .gaps import Gaps, Regressions, features_with_gaps
 from .quantiles import weighted_quantiles, weights_by_code
 from .rotation import Rotation
 from .schema import Schema, identity_schema
@@ -24,6 +24,7 @@ __all__ = [
     "Encoder",
     "Frame",
     "Gaps",
+    "Regressions",
     "Rotation",
     "Schema",
     "chosen_columns",

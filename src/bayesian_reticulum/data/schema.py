@@ -15,14 +15,7 @@ import numpy as np
 from ..arrays import Floats, Integers, frozen, frozen_integers, refreeze
 from .categories import Category
 from .encoding import Encoder, default_names
-from .gaps import (
-    Gaps,
-    column_variances,
-    estimate_covariance_inverse,
-    features_with_gaps,
-    fill_gaps,
-    sum_by_group,
-)
+from .gaps import Gaps, Regressions, column_variances, features_with_gaps, sum_by_group
 from .quantiles import weights_by_code
 from .units import MISSING, NUMBER, category_units, column_units
 
@@ -51,11 +44,10 @@ class Schema:
         The code that a column of a category is about, `NUMBER` for a number, `MISSING` for what gaps tell.
     categories : tuple of (Category or None), optional
         For each feature its levels, or None if it is a number.
-    covariance_inverse : ndarray of shape (D, D), optional
-        Inverse of the covariance of the columns: how those of a missing cell follow from the others. Without it they do
-        not.
+    regressions : Regressions, optional
+        How the columns of a missing cell follow from those of other features. Without it they do not.
     averages_gaps : bool, default=True
-        Whether gates are averaged over what is missing, or just see it at its mean.
+        Whether missing cells soften gates, or are just seen at their mean.
     """
 
     names: tuple[str, ...]
@@ -66,14 +58,12 @@ class Schema:
     source: Integers = None  # type: ignore[assignment]
     code: Integers = None  # type: ignore[assignment]
     categories: tuple[Category | None, ...] = ()
-    covariance_inverse: Floats | None = None
+    regressions: Regressions | None = None
     averages_gaps: bool = True
 
     def __post_init__(self) -> None:
         for field in ("center", "scale", "low", "high"):
             object.__setattr__(self, field, frozen(getattr(self, field)))
-        if self.covariance_inverse is not None:
-            object.__setattr__(self, "covariance_inverse", frozen(self.covariance_inverse))
         source = np.arange(len(self.names)) if self.source is None else self.source
         code = np.full(len(source), NUMBER) if self.code is None else self.code
         object.__setattr__(self, "source", frozen_integers(source))
@@ -155,7 +145,7 @@ class Schema:
     def restricted(self, columns: Integers) -> Schema:
         """The same schema with some of its columns, none of which follows from others."""
         kept = {field: getattr(self, field)[columns] for field in ("center", "scale", "low", "high", "source", "code")}
-        return replace(self, **kept, covariance_inverse=None)
+        return replace(self, **kept, regressions=None)
 
     def design(self, X: Any) -> Floats:
         """Standardised columns of cells (n, d) under a row of ones, (D + 1, n). What is missing is at 0, its mean."""
@@ -184,27 +174,26 @@ class Schema:
     def filled(self, X: Any, gaps: Gaps | None) -> tuple[Floats, Floats | None]:
         """The `design` of a table with these gaps, and the share of variance that each leaves open, (q, n).
 
-        What is missing is at its mean given the rest of the row. The share is 0 for cells that are there, and the
+        What is missing is at what follows from the rest of the row. The share is 0 for cells that are there, and the
         second is None for a table without gaps.
         """
         design = self.design(X)
         if gaps is None:
             return design, None
         missing = np.isnan(np.asarray(X)[:, gaps.sources])
-        if self.covariance_inverse is None:
+        if self.regressions is None:
             return design, missing.T.astype(np.float64)
-        return design, fill_gaps(design, missing, gaps.sources, self, self.covariance_inverse)
+        return design, self.regressions.fill(design, missing, gaps.sources, self)
 
     @property
     def variances(self) -> Floats:
         """Variance of each column, (D,)."""
         return column_variances(self)
 
-    def with_covariance_inverse(self, X: Any, weights: Floats) -> Schema:
-        """The same schema with the `covariance_inverse` that the columns of a table (n, d) have."""
+    def with_regressions(self, X: Any, weights: Floats) -> Schema:
+        """The same schema with the `regressions` of the columns of a table (n, d)."""
         missing = np.isnan(np.asarray(X))[:, self.source].T
-        inverse = estimate_covariance_inverse(self.design(X)[1:], missing, weights, self)
-        return replace(self, covariance_inverse=inverse)
+        return replace(self, regressions=Regressions.learn(self.design(X)[1:], missing, weights, self))
 
     @property
     def _is_plain(self) -> bool:
@@ -213,7 +202,7 @@ class Schema:
     def gaps(self, X: Any) -> Gaps | None:
         """What missing cells of a table (n, d) could have been.
 
-        None if there are none, or if gates are not averaged over them.
+        None if there are none, or if they do not soften gates.
         """
         if not self.averages_gaps:
             return None

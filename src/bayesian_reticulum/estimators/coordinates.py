@@ -61,7 +61,7 @@ class Coordinates(NamedTuple):
             return cls(rows, schema, None)
         # Threads of BLAS look for work for a tenth of a second after a call, in the way of the threads of growth.
         with single_blas():
-            schema = rows.sampled(_CORRELATED_ROWS).with_covariance_inverse()
+            schema = rows.sampled(_CORRELATED_ROWS).with_regressions()
         return cls(rows.with_schema(schema), schema, None)
 
     @classmethod

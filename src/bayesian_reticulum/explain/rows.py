@@ -29,7 +29,7 @@ class Decision(Card):
     reach : float
         Probability that the row comes to the split.
     probability_left : float
-        Its gate, averaged over the values that missing cells could have.
+        Its gate, softened by what missing cells leave open.
     activation : float
         The sum of `baseline` and all contributions.
     softening : float

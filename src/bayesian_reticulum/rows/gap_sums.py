@@ -6,13 +6,13 @@ import numpy as np
 
 from ..arrays import Floats
 from ..data import Gaps
-from ..gates import PROBIT_SLOPE
+from ..gates import SOFTENING
 
 
 class GapSums:
     """Sums over rows of what gaps add to the gradient and information of a stack of hyperplanes.
 
-    With the mean activation a, its variance v' v over the missing cells, and λ = π / 8, a gate has the activation
+    With the mean activation a, its variance v' v over the missing cells, and λ = SOFTENING, a gate has the activation
     b = κ a, κ = (1 + λ v' v)^-1/2, and b has the slope κ x - λ κ² b v' ∂v. Rows share v, but for the share of variance
     that each of their gaps leaves open: so their parts are summed by gap first, and v is multiplied in at the end.
 
@@ -49,14 +49,14 @@ class GapSums:
         curvature : ndarray of shape (2, c, m, n) or None
             Observed and complete-data information of the activations.
         """
-        pull = PROBIT_SLOPE * soft**2 * activation
+        pull = SOFTENING * soft**2 * activation
         self._alone += (slope * pull) @ missing.T
         if curvature is None or self._with_columns is None or self._together is None:
             return
         # The complete-data information leaves out how slopes change.
         changing = np.stack([slope, np.zeros_like(slope)])
-        step = PROBIT_SLOPE * soft**3 * (changing - curvature * activation)
-        twice = PROBIT_SLOPE * soft**2 * pull * (curvature * activation - 3 * changing)
+        step = SOFTENING * soft**3 * (changing - curvature * activation)
+        twice = SOFTENING * soft**2 * pull * (curvature * activation - 3 * changing)
         n = design.shape[1]
         for sums, left, weights in (
             (self._with_columns, design, step),

@@ -145,9 +145,9 @@ class NativeRows(NumpyRows):
     def weight(self) -> float:
         return self._sum_of_weights
 
-    def with_covariance_inverse(self) -> Schema:
+    def with_regressions(self) -> Schema:
         order = self._order
-        return super().with_covariance_inverse() if order is None else self._at(order).with_covariance_inverse()
+        return super().with_regressions() if order is None else self._at(order).with_regressions()
 
     def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
         order = self._order
@@ -203,7 +203,7 @@ class NativeRows(NumpyRows):
             None if self._log_reach is None else spread(self._log_reach),
             None if self._log_other is None else spread(self._log_other),
             native_units(self._schema),
-            native_gaps(self._gaps, self._schema.covariance_inverse),
+            native_gaps(self._gaps, self._schema.regressions),
             np.ascontiguousarray(self.tail),
             keeps,
             whole,

@@ -428,10 +428,10 @@ class NumpyRows:
         keys: Keys = self._shared["keys"]
         return keys
 
-    def with_covariance_inverse(self) -> Schema:
-        """The schema of the rows with the inverse covariance of their columns."""
+    def with_regressions(self) -> Schema:
+        """The schema of the rows with the regressions of their columns on each other."""
         cells = self._X if self._chosen is None else self._X[self._chosen]
-        return self._schema.with_covariance_inverse(cells, self._mass)
+        return self._schema.with_regressions(cells, self._mass)
 
     def with_schema(self, schema: Schema) -> Self:
         """The same rows with columns made by another schema; for a whole table only, not for a view or a sample."""
@@ -442,7 +442,7 @@ class NumpyRows:
 
         They do where leaves are linear in the columns, and where missing cells are filled from the rest of their row.
         """
-        if self.family.uses_design or (self._gaps is not None and self._schema.covariance_inverse is not None):
+        if self.family.uses_design or (self._gaps is not None and self._schema.regressions is not None):
             return None
         schema = self._schema.restricted(columns)
         gaps = None if self._gaps is None else schema.gaps_in(self._gaps.sources)

@@ -19,8 +19,9 @@ constexpr bool kIsDouble = std::is_same_v<Real, double>;
 // Activations are clipped here so that exp cannot overflow.
 template <typename Real>
 constexpr Real kLargestActivation = kIsDouble<Real> ? Real(500) : Real(80);
-// A normal activation of variance v has on average the gate of its mean over √(1 + kProbitSlope v): π / 8.
-constexpr double kProbitSlope = 0.39269908169872414;
+// A normal activation of variance v has on average the gate of its mean over √(1 + π / 8 v); half of the variance over
+// missing cells softens gates, as SOFTENING in gates.py.
+constexpr double kSoftening = 0.5 * 0.39269908169872414;
 // A responsibility below this counts as 0.
 constexpr double kNegligible = 1e-13;
 
@@ -34,7 +35,7 @@ void activate(const TreesOf<Real>& trees, int64_t first, int count, const BlockO
     if (!block.missing) return;
     product(trees.variance + first * trees.gaps, count, trees.gaps, block.missing, block.stride, soft, n);
     for (int64_t at = 0; at < int64_t{count} * n; ++at) {
-        soft[at] = Real(1) / std::sqrt(Real(1) + Real(kProbitSlope) * soft[at]);
+        soft[at] = Real(1) / std::sqrt(Real(1) + Real(kSoftening) * soft[at]);
         out[at] *= soft[at];
     }
 }

@@ -256,13 +256,13 @@ class BlockPass {
 
     // Multiplies slopes and curvatures by the derivatives of softened activations: as in rows/gap_sums.py.
     void soften(int64_t first, int64_t last) {
-        constexpr Real probit = kProbitSlope;
+        constexpr Real softening = kSoftening;
         const int64_t n = block_.n, splits = splits_, kinds = kinds_;
         Real *soft = soft_, *softened = softened_, *slope = slope_, *curvature = curvature_;
         Real *pulled = pulled_, *step = step_, *twice = twice_;
         for (int64_t b = first * n; b < last * n; b += kLanes) {
             const Vec s = load(soft + b), a = load(softened + b), steep = load(slope + b);
-            const Vec pull = probit * s * s * a;
+            const Vec pull = softening * s * s * a;
             store(pulled + b, steep * pull);
             store(slope + b, steep * s);
             // `changing` is the slope where it changes with the activation: complete-data information holds it fixed.
@@ -270,8 +270,8 @@ class BlockPass {
                 // In this order compilers contract the triple, not the product, to a multiplication and addition at
                 // once.
                 const Vec triple = Real(3) * changing, bent = load(curvature + at), along = bent * a;
-                store(step + at, probit * s * s * s * (changing - along));
-                store(twice + at, probit * s * s * pull * (along - triple));
+                store(step + at, softening * s * s * s * (changing - along));
+                store(twice + at, softening * s * s * pull * (along - triple));
                 store(curvature + at, bent * s * s);
             };
             if (kinds > 0) soften_curvature(b, steep);

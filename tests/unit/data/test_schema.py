@@ -77,17 +77,17 @@ def test_columns_are_summed_by_feature():
 
 def test_some_columns_of_a_schema_do_not_follow_from_others():
     X, schema = mixed_schema()
-    whole = schema.with_covariance_inverse(X, np.ones(90))
+    whole = schema.with_regressions(X, np.ones(90))
     part = whole.restricted(np.array([0, 3]))
     assert part.column_names == ("age", "city=Rome")
-    assert part.covariance_inverse is None
+    assert part.regressions is None
     assert part.n_features == 2
 
 
-def test_gaps_are_filled_as_the_covariance_says():
+def test_gaps_are_filled_as_the_regressions_say():
     X, schema = mixed_schema()
-    whole = schema.with_covariance_inverse(X, np.ones(90))
-    assert whole.covariance_inverse.shape == (5, 5)
+    whole = schema.with_regressions(X, np.ones(90))
+    assert whole.regressions.coefficients.shape == (5, 5)
     table = np.array([[np.nan, 2.0], [50.0, 2.0]])
     gaps = whole.gaps(table)
     design, left_open = whole.filled(table, gaps)
@@ -104,12 +104,15 @@ def test_gaps_are_filled_as_the_covariance_says():
 
 def test_a_schema_is_immutable_also_when_it_was_copied():
     X, schema = mixed_schema()
-    schema = schema.with_covariance_inverse(X, np.ones(90))
+    schema = schema.with_regressions(X, np.ones(90))
     for same in (schema, copy.deepcopy(schema), pickle.loads(pickle.dumps(schema))):
         np.testing.assert_array_equal(same.design(X), schema.design(X))
-        for name in ("center", "scale", "low", "high", "source", "code", "covariance_inverse"):
+        for name in ("center", "scale", "low", "high", "source", "code"):
             with pytest.raises(ValueError, match="read-only"):
                 getattr(same, name)[0] = 0
+        for array in (same.regressions.coefficients, same.regressions.variances):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
 
 
 def test_the_identity_leaves_cells_as_they_are():

@@ -177,7 +177,7 @@ def test_a_model_holds_no_training_rows_with_more_features_than_rows():
     clf.predict_proba(X)
     for name, array in arrays_of(clf.model_):
         assert len(array) != 40, name
-        assert array.size <= 61 * max(clf.n_splits_, 60 if name.endswith("covariance_inverse") else 1), name
+        assert array.size <= 61 * max(clf.n_splits_, 60 if name.endswith("coefficients") else 1), name
 
 
 def test_attributes_agree_with_the_model(ripley_fit):

@@ -77,7 +77,7 @@ def test_tables_with_fewer_rows_than_columns_or_with_very_many_are_rotated(n, d,
     data = training_data(rng.normal(size=(n, d)), rng.integers(2, size=n))
     coordinates = coordinates_of(data)
     assert coordinates.is_rotated == is_rotated
-    assert (coordinates.schema.covariance_inverse is None) == is_rotated
+    assert (coordinates.schema.regressions is None) == is_rotated
     assert coordinates.rows.n_features <= min(n, d) if is_rotated else coordinates.rows.n_features == d
 
 

@@ -232,7 +232,7 @@ def test_the_order_of_many_rows_does_not_change_a_bit_of_any_answer(heaviest, ga
         assert sample.n_rows < 3000
         yield np.array([rows.weight, sample.weight, view.weight])
         yield rows.grey_shares(tree.hyperplanes, tree.shape, 0.1, 0.9)
-        yield rows.with_covariance_inverse().covariance_inverse
+        yield rows.with_regressions().regressions.coefficients
         for some in (rows, sample, view, rows.arranged(tree.hyperplanes, tree.shape)):
             at = some.pass_(stack, tree.shape, statistics, information=True)
             yield from (getattr(at, name) for name in SUMS)

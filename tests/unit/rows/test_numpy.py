@@ -161,8 +161,8 @@ def test_rows_that_depend_on_all_columns_cannot_be_restricted():
     table = X, np.zeros(30, dtype=int), family, np.ones(30)
     apart = NumpyRows(*table, Schema.from_columns(X, np.ones(30), ("a", "b")))
     assert apart.restricted(np.array([0])) is not None
-    together = apart.with_schema(apart.with_covariance_inverse())
-    assert together._schema.covariance_inverse is not None
+    together = apart.with_schema(apart.with_regressions())
+    assert together._schema.regressions is not None
     assert together.restricted(np.array([0])) is None
 
 
