@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
+from asking import membership_sums
 from bayesian_reticulum import PaperReticulumClassifier
 from bayesian_reticulum.data import identity_schema
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.exact import expected_log_likelihood
 from bayesian_reticulum.families import DirichletCategorical
 from bayesian_reticulum.gates import compute_gates, sum_below
-from bayesian_reticulum.rows import Limits, NumpyRows
+from bayesian_reticulum.rows import ArrayRows, Limits
 from bayesian_reticulum.tree import collapse
 from plugins import trees
 
@@ -41,7 +42,7 @@ class Table:
 
     def rows(self, limits=None):
         schema = identity_schema(self.X.shape[1])
-        return NumpyRows(self.X, self.y, self.family, self.weights, schema, limits=limits or Limits())
+        return ArrayRows.of_table(self.X, self.y, self.family, self.weights, schema, limits=limits or Limits())
 
 
 def draw_table(rng, d, n=25, classes=2, prior=(1.0, 2.0)):
@@ -50,7 +51,7 @@ def draw_table(rng, d, n=25, classes=2, prior=(1.0, 2.0)):
 
 
 def bound(rows, hyperplanes, shape):
-    return rows.family.log_evidence(rows.prior_statistics(hyperplanes[None], shape)[0]).sum()
+    return rows.family.log_evidence(membership_sums(rows, hyperplanes[None], shape)[0]).sum()
 
 
 @given(tree=trees(max_splits=6), seed=seeds, classes=st.integers(1, 3))
@@ -60,7 +61,7 @@ def test_the_gradient_by_backpropagation_equals_differences_and_the_general_code
     table = draw_table(rng, tree.n_features, classes=classes, prior=(0.7, 1.5, 3.0)[:classes])
     rows, hyperplanes = table.rows(), tree.hyperplanes
     statistics, gradient = rows.bound_pass(hyperplanes[None], tree.shape)
-    np.testing.assert_allclose(statistics, rows.prior_statistics(hyperplanes[None], tree.shape), rtol=1e-12)
+    np.testing.assert_allclose(statistics, membership_sums(rows, hyperplanes[None], tree.shape), rtol=1e-12)
 
     size = 1 + np.abs(gradient).max(initial=0)
     for index in np.ndindex(hyperplanes.shape):
@@ -137,7 +138,7 @@ def test_leaf_statistics_are_those_of_the_final_tree(ripley):
 def test_log_bayes_factors_are_differences_of_the_bound(ripley):
     X, y, clf = ripley
     family, tree = clf.model_.family, clf.model_.tree
-    rows = NumpyRows(X, y, family, np.ones(len(y)), clf.model_.schema)
+    rows = ArrayRows.of_table(X, y, family, np.ones(len(y)), clf.model_.schema)
     for split in range(tree.n_splits):
         without = collapse(tree, split)
         lost = clf.log_evidence_ - bound(rows, without.hyperplanes, without.shape)

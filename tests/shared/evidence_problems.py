@@ -11,7 +11,7 @@ from scipy.special import xlogy
 from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.gates import compute_gates
-from bayesian_reticulum.rows.numpy import NumpyRows
+from bayesian_reticulum.rows.arrays import ArrayRows
 
 
 @dataclass
@@ -23,8 +23,8 @@ class ClassTable:
     weights: Any
     family: DirichletCategorical
 
-    def rows(self, rows_class=NumpyRows):
-        return rows_class(self.X, self.targets, self.family, self.weights, identity_schema(self.X.shape[1]))
+    def rows(self, rows_class=ArrayRows):
+        return rows_class.of_table(self.X, self.targets, self.family, self.weights, identity_schema(self.X.shape[1]))
 
     def dense_parts(self, tree):
         """Memberships (n, leaves), row statistics (n, k) and weights (n,)."""
@@ -39,7 +39,7 @@ def make_table(rng, n, d, k, *, weights=None, prior=0.5):
     return ClassTable(X, targets, np.ones(n) if weights is None else weights, DirichletCategorical((prior,) * k))
 
 
-def make_rows(*args, rows_class=NumpyRows, **kwargs):
+def make_rows(*args, rows_class=ArrayRows, **kwargs):
     """The rows of such a table."""
     return make_table(*args, **kwargs).rows(rows_class)
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
+from asking import membership_sums
 from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor
 from bayesian_reticulum.data import Columns, columns_of_numbers
 from bayesian_reticulum.data.columns import Levels
@@ -59,7 +60,7 @@ def test_training_rows_are_those_of_the_fit():
     np.testing.assert_array_equal(used_weights, np.where(y[used], 6.0, 2.0))
     assert rows.n_rows == used.sum()
     tree = clf.model_.tree
-    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
+    statistics = membership_sums(rows, tree.hyperplanes[None], tree.shape)[0]
     assert statistics.sum() == pytest.approx(used_weights.sum())
 
 

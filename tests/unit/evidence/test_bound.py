@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asking import family_of, membership_sums, pass_at
 from bayesian_reticulum.evidence.ascent import converge_responsibilities
 from bayesian_reticulum.evidence.bound import bound, free_energy
 from bayesian_reticulum.exact import expected_log_likelihood, log_marginal_likelihood
@@ -25,10 +26,10 @@ def test_the_bound_at_responsibility_equal_to_membership_is_the_bound_of_the_pap
     paper = float(rows.family.log_evidence((weights[:, None] * membership).T @ T).sum())
     # Leaves with the same statistics do not move a row, so that responsibility is membership.
     alike = np.tile(rng.gamma(1.0, 3.0, size=k), (1, tree.n_leaves, 1))
-    at = rows.pass_(tree.hyperplanes[None], tree.shape, alike)
+    at = pass_at(rows, tree.hyperplanes[None], tree.shape, alike)
     assert free_energy(rows.family, alike, at)[0] == pytest.approx(paper, rel=1e-10, abs=1e-10)
     assert naive_free_energy(rows.family, membership, membership, T, weights) == pytest.approx(paper, rel=1e-12)
-    prior = rows.prior_statistics(tree.hyperplanes[None], tree.shape)
+    prior = membership_sums(rows, tree.hyperplanes[None], tree.shape)
     assert rows.family.log_evidence(prior).sum() == pytest.approx(paper, rel=1e-10, abs=1e-10)
 
 
@@ -42,7 +43,7 @@ def test_the_free_energy_of_a_pass_is_that_of_its_responsibilities(tree, seed, n
     S = rng.gamma(1.0, 3.0, size=(1, tree.n_leaves, k))
     joint = membership * np.exp(T @ rows.family.expected_parameters(S[0]).T)
     r = joint / joint.sum(axis=1, keepdims=True)
-    at = rows.pass_(tree.hyperplanes[None], tree.shape, S)
+    at = pass_at(rows, tree.hyperplanes[None], tree.shape, S)
     expected = naive_free_energy(rows.family, r, membership, T, weights)
     assert free_energy(rows.family, S, at)[0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
@@ -57,9 +58,9 @@ def test_bounds_are_in_order_of_the_exact_values(tree, seed, k, prior):
     membership, T, _ = table.dense_parts(tree)
     paper = float(rows.family.log_evidence(membership.T @ T).sum())
     stack = converge_responsibilities(
-        rows, tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9
+        rows, family_of(rows), tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9
     )
-    best = bound(rows.family, stack.statistics, rows.pass_(tree.hyperplanes[None], tree.shape, stack.statistics))[0]
+    best = bound(rows.family, stack.statistics, pass_at(rows, tree.hyperplanes[None], tree.shape, stack.statistics))[0]
     exact = log_marginal_likelihood(membership, T, rows.family)
     assert paper <= best + 1e-9
     assert best <= exact + 1e-9
@@ -74,7 +75,7 @@ def test_an_e_step_never_lowers_the_bound(tree, seed, n, k):
     S = rng.gamma(1.0, 3.0, size=(1, tree.n_leaves, k))
     reached = -np.inf
     for _ in range(10):
-        at = rows.pass_(tree.hyperplanes[None], tree.shape, S)
+        at = pass_at(rows, tree.hyperplanes[None], tree.shape, S)
         # J at S, F at its responsibilities, J at the next S: each is at least the last.
         for value in (bound(rows.family, S, at)[0], free_energy(rows.family, S, at)[0]):
             assert value >= reached - 1e-10 * abs(value)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import comb
 
+from asking import family_of
 from bayesian_reticulum import ReticulumClassifier
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.growth import Policy
@@ -78,16 +79,20 @@ def test_wide_tables_have_their_most_important_features_alone():
     problem = Problem.of(clf, rows, False, SimplificationPolicy(most_candidates=40))
     assert problem.lacks_columns
     assert problem.n_features == 270
-    assert len(problem.columns) == len(problem.groups) == problem.rows.n_features == 40
+    assert len(problem.columns) == len(problem.groups) == problem.rows.n_columns == 40
     assert {0, 269} <= set(problem.columns.tolist())
     state = evaluate(
-        rows.restricted(problem.columns), split_leaf(single_leaf(40), 0, np.ones(41)), np.ones(1), sparse=True
+        rows.restricted(problem.columns),
+        family_of(rows.restricted(problem.columns)),
+        split_leaf(single_leaf(40), 0, np.ones(41)),
+        np.ones(1),
+        sparse=True,
     )
     wide = problem.restored(state.tree)
     assert wide.n_features == 270
     np.testing.assert_array_equal(columns_of(wide), problem.columns)
     assert problem.restored(wide) is wide
-    dense = evaluate(rows, Tree(np.full((1, 271), 0.1), wide.shape, wide.ids), np.ones(1), sparse=True)
+    dense = evaluate(rows, family_of(rows), Tree(np.full((1, 271), 0.1), wide.shape, wide.ids), np.ones(1), sparse=True)
     assert problem.restricted(dense).tree.n_features == 40
     assert problem.model(clf.model_, state).tree.n_features == 270
 
@@ -96,22 +101,22 @@ def test_wide_tables_have_their_most_important_features_alone():
 @pytest.mark.parametrize("few_columns", [0.0, 1.0])
 def test_slopes_that_are_zero_stay_zero_in_a_refit(problem, policy, few_columns):
     policy = SimplificationPolicy(growth=policy.growth, few_columns=few_columns)
-    state = evaluate(problem.rows, SPARSE, np.full(2, 0.1), sparse=True)
+    state = evaluate(problem.rows, family_of(problem.rows), SPARSE, np.full(2, 0.1), sparse=True)
     refitted = refit_sparse(problem.rows, state, policy)
     assert refitted.log_evidence > state.log_evidence
     np.testing.assert_array_equal(refitted.tree.hyperplanes == 0, SPARSE.hyperplanes == 0)
-    again = evaluate(problem.rows, refitted.tree, refitted.precisions, sparse=True)
+    again = evaluate(problem.rows, family_of(problem.rows), refitted.tree, refitted.precisions, sparse=True)
     assert refitted.log_evidence == pytest.approx(again.log_evidence, abs=0.05)
 
 
 def test_a_tree_without_splits_is_refitted_as_it_is(problem):
-    leaf = evaluate(problem.rows, single_leaf(5), np.empty(0), sparse=True)
+    leaf = evaluate(problem.rows, family_of(problem.rows), single_leaf(5), np.empty(0), sparse=True)
     assert problem.refit(leaf).log_evidence == pytest.approx(leaf.log_evidence)
 
 
 def test_the_model_of_a_tree_has_no_bayes_factors_yet(problem):
     clf, rows = fitted(5, max_splits=3)
-    state = evaluate(rows, SPARSE, np.full(2, 0.1), sparse=True)
+    state = evaluate(rows, family_of(rows), SPARSE, np.full(2, 0.1), sparse=True)
     model = problem.model(clf.model_, state)
     assert model.log_evidence == state.log_evidence
     assert np.isnan(model.log_bayes_factors).all()
@@ -120,7 +125,7 @@ def test_the_model_of_a_tree_has_no_bayes_factors_yet(problem):
 
 def test_trees_are_reported_if_that_is_wanted(problem, capsys):
     clf, rows = fitted(5)
-    state = evaluate(rows, SPARSE, np.full(2, 0.1), sparse=True)
+    state = evaluate(rows, family_of(rows), SPARSE, np.full(2, 0.1), sparse=True)
     problem.report("quiet", state)
     Problem.of(clf, rows, True, SimplificationPolicy()).report("two splits", state)
     printed = capsys.readouterr().out
