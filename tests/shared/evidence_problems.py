@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
+from asking import family_of, pass_at
 from bayesian_reticulum.data.schema import identity_schema
+from bayesian_reticulum.evidence.bound import bound, free_energy
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.gates import compute_gates
 from bayesian_reticulum.rows.arrays import ArrayRows
@@ -42,6 +44,19 @@ def make_table(rng, n, d, k, *, weights=None, prior=0.5):
 def make_rows(*args, rows_class=ArrayRows, **kwargs):
     """The rows of such a table."""
     return make_table(*args, **kwargs).rows(rows_class)
+
+
+def bound_at(rows, hyperplanes, shape, statistics):
+    """J(w, S) of each tree of a stack, (c,)."""
+    family = family_of(rows)
+    expected = family.expected_parameters(statistics)
+    return bound(family, statistics, expected, pass_at(rows, hyperplanes, shape, statistics))
+
+
+def free_energy_at(rows, hyperplanes, shape, statistics):
+    """F(r, w) of each tree of a stack, (c,), at the responsibilities that statistics imply."""
+    family = family_of(rows)
+    return free_energy(family, family.expected_parameters(statistics), pass_at(rows, hyperplanes, shape, statistics))
 
 
 def naive_free_energy(family, r, membership, T, weights):

@@ -20,7 +20,7 @@ from ..families import Family, NormalLinear
 from ..growth import Policy, grow_tree
 from ..history import History
 from ..model import GREY_ZONE, Reticulum
-from ..rows import ClimbingRows, GreyShares, Limits, LocalRows, RowData, Rows, RowsFactory, arranged, rows_in_memory
+from ..rows import ClimbingRows, GreyShares, Limits, RowData, Rows, RowsFactory, arranged, rows_in_memory
 from .base import FLOATS, Estimator
 from .coordinates import Coordinates
 from .models import make_model
@@ -164,7 +164,7 @@ class EvidenceGrownEstimator(Estimator):
     def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
         """Targets as the family of the fitted model wants them, as its predictions are judged by, and weights."""
 
-    def _rows(self, data: RowData, family: Family, n_growths: int = 1) -> LocalRows:
+    def _rows(self, data: RowData, family: Family, n_growths: int = 1) -> Rows:
         """Rows for growths that share the threads of this estimator."""
         return self.rows_factory()(data, family, threads=max(1, n_threads(self) // n_growths))
 

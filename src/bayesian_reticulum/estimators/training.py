@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from ..arrays import Floats
 from ..data import Columns, Encoder
 from ..families import Family
-from ..rows import LocalRows, RowData
+from ..rows import RowData, Rows
 from .callers import warn_caller
 from .targets import Targets
 from .weights import checked_weights, used_rows
@@ -107,7 +107,7 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
     return TrainingRows(data, cells, targets[used], weights)
 
 
-def rows_of_model(estimator: Any, data: RowData) -> LocalRows:
+def rows_of_model(estimator: Any, data: RowData) -> Rows:
     """Rows for the leaves of a fitted model, made as in fit.
 
     Parameters
@@ -116,5 +116,5 @@ def rows_of_model(estimator: Any, data: RowData) -> LocalRows:
         Fitted.
     data : RowData
     """
-    rows: LocalRows = estimator._rows(data, estimator.model_.family)
+    rows: Rows = estimator._rows(data, estimator.model_.family)
     return rows

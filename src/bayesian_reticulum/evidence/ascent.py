@@ -76,7 +76,7 @@ class _Ascent:
     ) -> None:
         c, m, width = hyperplanes.shape
         self.rows, self.family, self.shape, self.fixed = rows, family, shape, fixed
-        self.informants = rows if exact else rows.sample(HESSIAN_ROWS)
+        self.informants = rows if exact or rows.n_rows <= 2 * HESSIAN_ROWS else rows.sample(HESSIAN_ROWS)
         self.present = (hyperplanes != 0) | (np.arange(width) == 0) if sparse else None
         assert not (sparse and len(rows.tail)), "only trees on all columns can be sparse"
         self.hyperplanes, self.precisions, self.statistics = hyperplanes.copy(), precisions.copy(), statistics.copy()

@@ -52,7 +52,14 @@ class ArrayRows:
         like: Any = None,
     ) -> ArrayRows:
         """All rows of a table, given as for `RowData`."""
-        return cls(TablePart.whole(RowData.of(X, targets, weights, schema, tail), likelihood, limits), like)
+        return cls.of_data(RowData.of(X, targets, weights, schema, tail), likelihood, limits=limits, like=like)
+
+    @classmethod
+    def of_data(
+        cls, data: RowData, likelihood: Likelihood, *, limits: Limits = DEFAULT_LIMITS, like: Any = None
+    ) -> ArrayRows:
+        """All rows of finished data."""
+        return cls(TablePart.whole(data, likelihood, limits), like)
 
     @classmethod
     def of_block(cls, block: Block, axes: Floats, keys: Keys, sampled_share: float = 1.0) -> ArrayRows:

@@ -120,7 +120,7 @@ class LocalRows(Rows, Protocol):
 class RowsFactory(Protocol):
     """What makes rows, of one kind for all fits; see `rows_in_memory`."""
 
-    def __call__(self, data: RowData, likelihood: Likelihood, *, threads: int = 1) -> LocalRows:
+    def __call__(self, data: RowData, likelihood: Likelihood, *, threads: int = 1) -> Rows:
         """Make rows for leaves of a likelihood, whose requests may use so many threads."""
         ...
 

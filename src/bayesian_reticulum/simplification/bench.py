@@ -9,7 +9,7 @@ from functools import cached_property
 from ..arrays import Integers
 from ..data import Rotation
 from ..families import Family
-from ..rows import LocalRows, RowData
+from ..rows import RowData, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +26,10 @@ class Bench:
 
     data: RowData
     family: Family
-    make: Callable[[RowData], LocalRows]
+    make: Callable[[RowData], Rows]
 
     @cached_property
-    def rows(self) -> LocalRows:
+    def rows(self) -> Rows:
         """The rows, made when they are first needed."""
         return self.make(self.data)
 

@@ -14,7 +14,7 @@ from ..arrays import Integers
 from ..data import Schema
 from ..evidence import State, ascend_tree, reconverge
 from ..model import Reticulum
-from ..rows import FULL_HESSIAN_COLUMNS, LocalRows
+from ..rows import FULL_HESSIAN_COLUMNS, Rows
 from ..tree import Tree
 from .bench import Bench
 from .policy import SimplificationPolicy
@@ -85,7 +85,7 @@ class Problem:
         )
 
     @property
-    def rows(self) -> LocalRows:
+    def rows(self) -> Rows:
         """The rows on which trees are judged."""
         return self.bench.rows
 

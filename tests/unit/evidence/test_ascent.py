@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.datasets import load_digits
 
-from asking import family_of, membership_sums, pass_at
+from asking import family_of, membership_sums, pass_at, rows_of_data
 from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.evidence.ascent import _Ascent, ascend, converge_responsibilities
-from bayesian_reticulum.evidence.bound import bound
 from bayesian_reticulum.evidence.prices import penalty, prior_diagonal
 from bayesian_reticulum.evidence.stack import Effort
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.arrays import ArrayRows
 from bayesian_reticulum.rows.native import NativeRows
+from bayesian_reticulum.rows.source import RowData
 from bayesian_reticulum.tree import single_leaf, split_leaf
-from evidence_problems import make_rows
+from evidence_problems import bound_at, make_rows
 from plugins import FAMILIES, each_backend, examples, needs_compiled, trees
 
 BOTH = (ArrayRows, NativeRows)
@@ -33,13 +33,11 @@ def test_converged_responsibilities_are_as_good_as_those_of_many_plain_e_steps(t
     stack = converge_responsibilities(
         rows, family_of(rows), tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9
     )
-    converged = bound(
-        rows.family, stack.statistics, pass_at(rows, tree.hyperplanes[None], tree.shape, stack.statistics)
-    )[0]
+    converged = bound_at(rows, tree.hyperplanes[None], tree.shape, stack.statistics)[0]
     S = membership_sums(rows, tree.hyperplanes[None], tree.shape)
     for _ in range(300):
         S = pass_at(rows, tree.hyperplanes[None], tree.shape, S).statistics
-    plain = bound(rows.family, S, pass_at(rows, tree.hyperplanes[None], tree.shape, S))[0]
+    plain = bound_at(rows, tree.hyperplanes[None], tree.shape, S)[0]
     assert converged >= plain - 1e-4
 
 
@@ -49,8 +47,7 @@ class Recorder(_Ascent):
     def _accept(self, trees, *args):
         super()._accept(trees, *args)
         self.values = getattr(self, "values", {tree: [] for tree in range(len(self.value))})
-        at = pass_at(self.rows, self.hyperplanes[trees], self.shape, self.statistics[trees])
-        value = bound(self.rows.family, self.statistics[trees], at)
+        value = bound_at(self.rows, self.hyperplanes[trees], self.shape, self.statistics[trees])
         value -= penalty(self.hyperplanes[trees], self.precisions[trees])
         for tree, reached in zip(trees, value, strict=True):
             self.values[tree].append(reached)
@@ -64,7 +61,7 @@ def test_no_accepted_step_lowers_the_penalised_bound_at_fixed_precisions(tree, s
     start = stiffness * np.stack([tree.hyperplanes, rng.normal(size=tree.hyperplanes.shape)])
     precisions = rng.choice([0.01, 0.1, 1.0], size=(2, tree.n_splits))
     statistics = membership_sums(rows, start, tree.shape)
-    ascent = Recorder(rows, tree.shape, start, precisions, statistics, fixed=False)
+    ascent = Recorder(rows, family_of(rows), tree.shape, start, precisions, statistics, fixed=False)
     stack = ascent.run(Effort(tolerance=1e-8, rounds=0, max_passes=100))
     np.testing.assert_array_equal(stack.precisions, precisions)
     for values in ascent.values.values():
@@ -165,11 +162,13 @@ def test_an_ascent_with_a_tail_ends_near_one_without(rows_class):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 12)) * np.linspace(2.0, 0.5, 12)
     y = (rng.uniform(size=400) < expit(X @ rng.normal(size=12))).astype(np.int64)
-    rows = rows_class.of_table(X, y, DirichletCategorical((0.5, 0.5)), np.ones(400), identity_schema(12))
+    family, data = DirichletCategorical((0.5, 0.5)), RowData.of(X, y, np.ones(400), identity_schema(12))
+    rows = rows_of_data(rows_class, data, family)
     tree = split_leaf(single_leaf(12), 0, 0.1 * np.ones(13))
     effort = Effort(tolerance=1e-6, rounds=8, max_passes=300)
     whole = ascend(rows, family_of(rows), tree.shape, tree.hyperplanes[None], np.ones((1, 1)), effort=effort)
-    axes, basis = rows.rotated(4)
+    rotated, rotation = data.rotated(4)
+    axes, basis = rows_of_data(rows_class, rotated, family), rotation.basis
     assert len(axes.tail) == 8
     hyperplanes = np.column_stack([tree.hyperplanes[:, :1], tree.hyperplanes[:, 1:] @ basis])
     part = ascend(axes, family_of(axes), tree.shape, hyperplanes[None], np.ones((1, 1)), effort=effort)
@@ -197,14 +196,14 @@ def test_ascents_end_at_the_same_height(case, fixed, sparse):
     if fixed:
         stacks = [
             converge_responsibilities(
-                rows(*table), family_of(rows(*table)), tree.shape, start, np.ones((2, 2)), tolerance=1e-9, sparse=sparse
+                rows.of_table(*table), case.family, tree.shape, start, np.ones((2, 2)), tolerance=1e-9, sparse=sparse
             )
             for rows in BOTH
         ]
     else:
         effort = Effort(tolerance=1e-7, rounds=4, max_passes=300, sparse=sparse)
         stacks = [
-            ascend(rows(*table), family_of(rows(*table)), tree.shape, start, np.ones((2, 2)), effort=effort)
+            ascend(rows.of_table(*table), case.family, tree.shape, start, np.ones((2, 2)), effort=effort)
             for rows in BOTH
         ]
     one, other = stacks
@@ -228,8 +227,8 @@ def test_ascents_make_the_same_steps(name, n_tail, max_passes):
     effort = Effort(tolerance=1e-2, rounds=4, max_passes=max_passes)
     one, other = (
         ascend(
-            rows(*table, tail=np.ones(n_tail)),
-            family_of(rows(*table, tail=np.ones(n_tail))),
+            rows.of_table(*table, tail=np.ones(n_tail)),
+            case.family,
             shape,
             start,
             np.ones((2, 2)),
@@ -252,7 +251,7 @@ def test_trees_with_a_few_of_many_slopes_have_the_same_log_evidence():
     table = X, y, DirichletCategorical((0.5,) * 10), np.ones(300), identity_schema(64)
     effort = Effort(tolerance=1e-6, rounds=2, max_passes=100, sparse=True)
     one, other = (
-        ascend(rows(*table), family_of(rows(*table)), tree.shape, start, np.full((1, 2), 0.02), effort=effort)
+        ascend(rows.of_table(*table), table[2], tree.shape, start, np.full((1, 2), 0.02), effort=effort)
         for rows in BOTH
     )
     assert np.isfinite(other.log_evidence).all()

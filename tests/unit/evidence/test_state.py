@@ -27,9 +27,9 @@ def test_log_evidence_is_the_bound_less_penalties_and_prices(tree, seed, n, k):
     precisions = rng.uniform(0.01, 1, size=tree.n_splits)
     state = evaluate(rows, family_of(rows), tree, precisions, tolerance=1e-9)
     membership, T, weights = table.dense_parts(tree)
-    joint = membership * np.exp(T @ rows.family.expected_parameters(state.statistics).T)
+    joint = membership * np.exp(T @ family_of(rows).expected_parameters(state.statistics).T)
     r = joint / joint.sum(axis=1, keepdims=True)
-    F = naive_free_energy(rows.family, r, membership, T, weights)
+    F = naive_free_energy(family_of(rows), r, membership, T, weights)
     P = prior_diagonal(precisions, tree.n_features + 1)
     observed = pass_at(rows, tree.hyperplanes[None], tree.shape, state.statistics[None], information=True).observed[0]
     expected = F - 0.5 * (P * tree.hyperplanes**2).sum() - prices(observed, precisions).sum()
@@ -53,7 +53,7 @@ def test_a_tree_with_no_split_is_an_ordinary_model(seed, n, d, k):
         assert state.tree.n_splits == 0
         assert state.prices.shape == (0,)
         np.testing.assert_allclose(state.statistics, counts[None], rtol=1e-12)
-        assert state.log_evidence == pytest.approx(float(rows.family.log_evidence(counts)), rel=1e-10, abs=1e-10)
+        assert state.log_evidence == pytest.approx(float(family_of(rows).log_evidence(counts)), rel=1e-10, abs=1e-10)
     assert log_bayes_factors(rows, state).shape == (0,)
 
 
@@ -101,7 +101,7 @@ def test_an_ascent_that_is_evaluated_afresh_is_worth_no_less_than_either(tree, s
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, 60, tree.n_features, 2)
     start = evaluate(rows, family_of(rows), tree, np.full(tree.n_splits, 0.02))
-    arguments = rows, tree, start.precisions, start.statistics, Effort(tolerance=1e-6)
+    arguments = rows, family_of(rows), tree, start.precisions, start.statistics, Effort(tolerance=1e-6)
     ascended, better = ascend_tree(*arguments), ascend_and_evaluate(*arguments)
     afresh = evaluate(rows, family_of(rows), ascended.tree, ascended.precisions)
     np.testing.assert_array_equal(better.tree.hyperplanes, ascended.tree.hyperplanes)

@@ -75,7 +75,7 @@ def test_a_branch_that_is_grown_anew_is_collapsed_but_remembered(chessboard):
 
 def test_explained_leaves_are_no_sites(chessboard):
     rows, state = chessboard
-    potential = rows.family.unexplained_potential(
+    potential = family_of(rows).unexplained_potential(
         membership_sums(rows, state.tree.hyperplanes[None], state.tree.shape)[0]
     )
     middle = float(np.sort(potential)[1])

@@ -29,7 +29,7 @@ def chessboard():
 
 def test_all_splits_of_a_proposal_are_trained(chessboard):
     rows, _, proposal = chessboard
-    state = train_all_splits(rows, proposal, policy, least=-np.inf)
+    state = train_all_splits(rows, family_of(rows), proposal, policy, least=-np.inf)
     assert (state.tree.hyperplanes != proposal.tree.hyperplanes).any(axis=1).all()
     assert state.log_evidence > evaluate(rows, family_of(rows), proposal.tree, proposal.precisions).log_evidence
 

@@ -148,7 +148,7 @@ def pass_in(rows, problem, in_floats):
     information = np.zeros((2, c, m, packed * (packed + 1) // 2))
     sums = (np.zeros(c), np.zeros(problem.statistics.shape), np.zeros((c, m, width)), *information)
     table, children = rows.table, problem.shape.children
-    pass_at(table, np.ascontiguousarray(problem.hyperplanes), children, expected, 1, *sums, in_floats=in_floats)
+    table.pass_(np.ascontiguousarray(problem.hyperplanes), children, expected, 1, *sums, in_floats=in_floats)
     return dict(zip(SUMS, sums, strict=True))
 
 

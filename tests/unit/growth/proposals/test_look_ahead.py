@@ -54,7 +54,7 @@ def test_the_best_roots_come_first_with_the_gain_of_the_first(chessboard):
     )
     starts, gain = look_ahead(grid, policy, np.random.default_rng(0), 4)
     assert starts.shape == (4, 3, 3)
-    family = rows.family
+    family = family_of(rows)
 
     def gain_of(start):
         sides = histogram_of(rows, np.zeros((1, 3)), np.zeros((1, 0)), start[:1], statistics)[0, :, 0, 0]
@@ -76,7 +76,7 @@ def test_rows_that_cannot_be_parted_have_no_root(chessboard):
     grid = make_grid(
         rows, family_of(rows), statistics, axis_directions(rows, family_of(rows), statistics, policy), policy
     )
-    empty = type(grid)(rows, statistics, grid.directions, grid.edges, np.ones_like(grid.empty))
+    empty = type(grid)(rows, grid.family, statistics, grid.directions, grid.edges, np.ones_like(grid.empty))
     starts, gain = look_ahead(empty, policy, np.random.default_rng(0), 4)
     assert (starts.shape, gain) == ((0, 3, 3), -np.inf)
 
