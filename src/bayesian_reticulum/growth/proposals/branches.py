@@ -63,7 +63,7 @@ def _train(outlook: Outlook, shape: Shape, starts: Floats, policy: Policy) -> tu
     for rows, effort in ((sample, policy.second_look), (view, policy.local_effort)):
         better = best_first(stack.log_evidence)[: max(1, (len(stack) + 1) // 2)]
         half, starts = stack.take(better), starts[better]
-        statistics = half.statistics if rows is sample or sample is view else None
+        statistics = half.statistics if rows is sample or sample.n_rows == view.n_rows else None
         effort = policy.effort_for(rows, effort)
         start = half.hyperplanes, half.precisions, statistics
         stack = _ascend_in_parts(rows, family, shape, *start, effort, policy)
