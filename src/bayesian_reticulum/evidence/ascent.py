@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import Floats, Integers
 from ..families import Family
-from ..rows import HESSIAN_ROWS, ClimbingRows, MembershipSums, Pass, PassSums, Rows
+from ..rows import HESSIAN_ROWS, MembershipSums, Pass, PassSums, Rows, can_climb
 from ..tree import Shape
 from .bound import bound
 from .newton import newton_inverses
@@ -422,7 +422,7 @@ def _ascended(
     fixed: bool,
 ) -> Stack:
     # With small trees a return to Python between passes would take longer than the passes.
-    if isinstance(rows, ClimbingRows) and rows.can_climb:
+    if can_climb(rows):
         return Stack(*rows.climb(family, shape, hyperplanes, precisions, statistics, fixed=fixed, **vars(effort)))
     return _Ascent(rows, family, shape, hyperplanes, precisions, statistics, fixed, effort.exact, effort.sparse).run(
         effort

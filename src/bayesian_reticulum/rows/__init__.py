@@ -36,7 +36,7 @@ from .requests import (
     sum_over,
 )
 from .sampling import row_keys, sampled_places
-from .shortcuts import ClimbingRows, arranged, scan
+from .shortcuts import ClimbingRows, arranged, can_climb, scan
 from .source import RowData
 from .views import join_seen, seen_from
 
@@ -73,6 +73,7 @@ __all__ = [
     "TreeContext",
     "arranged",
     "block_size",
+    "can_climb",
     "join_blocks",
     "join_seen",
     "mean_and_covariance",

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -358,8 +358,8 @@ class NativeRows:
     @cached_property
     def _layout(self) -> _Layout:
         n, likelihood = self.n_rows, self.part.likelihood
-        if isinstance(likelihood, CodedFamily):
-            codes = np.asarray(likelihood.row_codes(self.part.targets))
+        if self.is_coded:
+            codes = np.asarray(cast("CodedFamily", likelihood).row_codes(self.part.targets))
             counts = np.bincount(codes)
         else:
             codes, counts = np.zeros(n, dtype=np.int64), np.array([n])
