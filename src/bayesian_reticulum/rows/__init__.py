@@ -1,20 +1,21 @@
 """The training rows, behind the only door through which anything else may ask about them.
 
 `protocol` is the contract: `Rows`, `LocalRows` and the `TreeContext` of a view. `requests` holds what is summed over
-rows, each request a frozen value that is computed on a `block` in any namespace of arrays, with its sums; `information`
-and `gap_sums` are parts of a pass. `source` is what rows are made of, `part` what is in view of that, and `views` how
-leaves see rows. `arrays` answers requests block by block and is the reference; `native` answers from compiled code;
-`memory` chooses between them. `shortcuts` says what some rows do in one go, `sampling` which rows are in a sample, and
-`limits` every size at which rows change how they work.
+rows, each request a frozen value that is computed on a `block` in any namespace of arrays, with its sums;
+`information` and `gap_sums` are parts of a pass. `source` is what rows are made of, `part` what is in view of that, and
+`views` how leaves see rows. `arrays` answers requests block by block and is the reference; `native` answers those that
+`answers` lists from compiled code; `memory` chooses between them. `shortcuts` says what some rows do in one go,
+`sampling` which rows are in a sample, and `limits` every size at which rows change how they work.
 """
 
 from __future__ import annotations
 
+from .answers import ANSWERS
 from .arrays import ArrayRows
 from .block import Block, Facts, block_size, join_blocks
 from .limits import FULL_HESSIAN_COLUMNS, HESSIAN_ROWS, LEADING_AXES, Limits
 from .memory import rows_in_memory
-from .native import ANSWERS, NativeRows
+from .native import NativeRows
 from .protocol import Likelihood, LocalRows, Rows, RowsFactory, TreeContext, view_of_leaf
 from .requests import (
     BelowSplits,
