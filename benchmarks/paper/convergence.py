@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from bayesian_reticulum.datasets import Generated, make_cross, make_ripley, make_sphere
-from bayesian_reticulum.paper import Construction, Polar, initial_hyperplane
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.paper import Construction, Polar, bound_gradient, initial_hyperplane
+from bayesian_reticulum.rows import ArrayRows
 from bayesian_reticulum.tree import Shape, single_leaf, split_leaf
 from experiments import (
     ADAM,
@@ -31,6 +31,7 @@ from experiments import (
     ascent,
     rows_of,
     size_of,
+    statistics_of,
     stiffness_of,
 )
 from markdown_table import markdown_table
@@ -208,21 +209,21 @@ def measure(n_rows: int = 1000, seed: int = 0, quick: bool = False) -> Convergen
     return Convergence(n_rows, n_draws, len(turning), ahead, tuple(levels), slopes, turns, tuple(soft), tuple(paths))
 
 
-def random_trees(rows: NumpyRows, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Shape]:
+def random_trees(rows: ArrayRows, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Shape]:
     """Full trees (c, m, d + 1) whose splits are all drawn as the paper draws a new one."""
     settings = Construction(1, None, ADAM.rate, _STEPS, _LEVEL_STIFFNESS, 1.0, "cartesian")
-    drawn = []
+    drawn, block = [], rows.gather()
     for _ in range(n_draws):
-        tree = single_leaf(rows.n_features)
+        tree = single_leaf(rows.n_columns)
         for level in range(_N_LEVELS):
             # Each extension moves the leaves that are still to come by one.
             for leaf in range(0, 2 ** (level + 1), 2):
-                tree = split_leaf(tree, leaf, initial_hyperplane(rows, tree, leaf, settings, rng))
+                tree = split_leaf(tree, leaf, initial_hyperplane(block, tree, leaf, settings, rng))
         drawn.append(tree.hyperplanes)
     return np.array(drawn), tree.shape
 
 
-def _level_moves(rows: NumpyRows, hyperplanes: Floats, shape: Shape, data: str, sizes: Floats) -> list[LevelMove]:
+def _level_moves(rows: ArrayRows, hyperplanes: Floats, shape: Shape, data: str, sizes: Floats) -> list[LevelMove]:
     plain = ascent(rows, hyperplanes, shape, PLAIN, _MANY_STEPS)
     ends = (plain[_STEPS], plain[-1], ascent(rows, hyperplanes, shape, ADAM, _STEPS)[-1])
     length = np.linalg.norm(hyperplanes, axis=-1)
@@ -238,7 +239,7 @@ def _level_moves(rows: NumpyRows, hyperplanes: Floats, shape: Shape, data: str, 
     ]
 
 
-def _slope(rows: NumpyRows, angles: Floats, stiffness: float) -> StiffnessSlope:
+def _slope(rows: ArrayRows, angles: Floats, stiffness: float) -> StiffnessSlope:
     splits = _splits(angles, stiffness)
     by_weights = _gradient(rows, splits, _STUMP)[:, 0]
     polar = np.abs(Polar().gradient(Polar().coordinates(splits[:, 0]), by_weights))
@@ -247,19 +248,19 @@ def _slope(rows: NumpyRows, angles: Floats, stiffness: float) -> StiffnessSlope:
     return StiffnessSlope(stiffness, length, by_stiffness, by_angle, by_offset)
 
 
-def _turn(rows: NumpyRows, angles: Floats, stiffness: float, way: Way, best: Floats) -> StiffnessTurn:
+def _turn(rows: ArrayRows, angles: Floats, stiffness: float, way: Way, best: Floats) -> StiffnessTurn:
     start = _splits(angles, stiffness)
     end = ascent(rows, start, _STUMP, way, _STEPS)[-1]
     turned, left = np.median(_turned(start, end)), np.median(_degrees_apart(end[:, 0], best))
     return StiffnessTurn(stiffness, way.name, float(turned), float(left))
 
 
-def _soft_ascent(rows: NumpyRows, path: Floats, way: str, best: Floats) -> SoftAscent:
+def _soft_ascent(rows: ArrayRows, path: Floats, way: str, best: Floats) -> SoftAscent:
     has_turned = _degrees_apart(path, best) <= _degrees_apart(path[0], best) / 2
     turning = has_turned.any(axis=0)
     path, has_turned = path[:, turning], has_turned[:, turning]
     stiffness, draws = stiffness_of(path), np.arange(path.shape[1])
-    value = np.array([FAMILY.log_evidence(rows.prior_statistics(at[:, None], _STUMP)).sum(axis=-1) for at in path])
+    value = np.array([FAMILY.log_evidence(statistics_of(rows, at[:, None], _STUMP)).sum(axis=-1) for at in path])
     stiffened, turned = _first(stiffness >= _STIFF_ENOUGH), _first(has_turned)
     gained = _first(value - value[0] >= 0.1 * (value[-1] - value[0]))
     low, middle, high = np.quantile(stiffness[turned, draws], [0.25, 0.5, 0.75]).tolist()
@@ -283,10 +284,10 @@ def _path(path: Floats, way: str, best: Floats) -> list[PathPoint]:
     return points
 
 
-def _best_axis(rows: NumpyRows) -> Floats:
+def _best_axis(rows: ArrayRows) -> Floats:
     """Unit normal of the split through the medians that has the highest bound, at a stiffness of 3."""
     angles = np.pi * np.arange(360) / 360
-    statistics = rows.prior_statistics(_splits(angles, 3.0), _STUMP)
+    statistics = statistics_of(rows, _splits(angles, 3.0), _STUMP)
     angle = angles[FAMILY.log_evidence(statistics).sum(axis=-1).argmax()]
     return np.array([np.cos(angle), np.sin(angle)])
 
@@ -296,9 +297,9 @@ def _splits(angles: Floats, stiffness: float) -> Floats:
     return stiffness * np.column_stack([0 * angles, np.cos(angles), np.sin(angles)])[:, None]
 
 
-def _gradient(rows: NumpyRows, hyperplanes: Floats, shape: Shape) -> Floats:
+def _gradient(rows: ArrayRows, hyperplanes: Floats, shape: Shape) -> Floats:
     """Derivative of the bound per row."""
-    return np.asarray(rows.bound_pass(hyperplanes, shape)[1] / size_of(rows))
+    return np.asarray(bound_gradient(rows.gather(), FAMILY, hyperplanes, shape) / size_of(rows))
 
 
 def _first(condition: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -318,7 +319,7 @@ def _degrees_apart(hyperplanes: Floats, axis: Floats) -> Floats:
     return np.asarray(np.degrees(np.arccos(np.minimum(cosine, 1))))
 
 
-def in_ranges(data: Generated) -> NumpyRows:
+def in_ranges(data: Generated) -> ArrayRows:
     """Rows with each column less its median and over its inter-quartile range."""
     first, median, third = np.quantile(data.X, [0.25, 0.5, 0.75], axis=0)
     return rows_of((data.X - median) / (third - first), data.y)

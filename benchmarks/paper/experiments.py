@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bayesian_reticulum import DirichletCategorical
 from bayesian_reticulum.data import identity_schema
-from bayesian_reticulum.paper import PARAMETRIZATIONS, Adam
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.paper import PARAMETRIZATIONS, Adam, bound_gradient
+from bayesian_reticulum.rows import ArrayRows, MembershipSums, Moments
 from bayesian_reticulum.tree import Shape
 
 Floats = NDArray[np.float64]
@@ -58,14 +58,14 @@ WAYS = (
 PLAIN, ADAM = WAYS[:2]
 
 
-def ascent(rows: NumpyRows, hyperplanes: Floats, shape: Shape, way: Way, steps: int) -> Floats:
+def ascent(rows: ArrayRows, hyperplanes: Floats, shape: Shape, way: Way, steps: int) -> Floats:
     """Hyperplanes (steps + 1, c, m, d + 1) of a stack of trees on its way up the paper's bound, from the start on."""
     parametrization = PARAMETRIZATIONS[way.parametrization]
     coordinates = parametrization.coordinates(hyperplanes)
     adam, plain = Adam(way.rate), way.rate / size_of(rows)
-    path = [hyperplanes]
+    path, block = [hyperplanes], rows.gather()
     for _ in range(steps):
-        slope = parametrization.gradient(coordinates, rows.bound_pass(path[-1], shape)[1])
+        slope = parametrization.gradient(coordinates, bound_gradient(block, FAMILY, path[-1], shape))
         coordinates = coordinates + (adam.step(slope) if way.is_adam else plain * slope)
         path.append(parametrization.hyperplanes(coordinates))
     return np.array(path)
@@ -75,9 +75,14 @@ def stiffness_of(hyperplanes: Floats) -> Floats:
     return np.asarray(np.linalg.norm(hyperplanes[..., 1:], axis=-1))
 
 
-def rows_of(X: Floats, y: NDArray[np.int64]) -> NumpyRows:
-    return NumpyRows(X, y, FAMILY, np.ones(len(y)), identity_schema(X.shape[1]))
+def rows_of(X: Floats, y: NDArray[np.int64]) -> ArrayRows:
+    return ArrayRows.of_table(X, y, FAMILY, np.ones(len(y)), identity_schema(X.shape[1]))
 
 
-def size_of(rows: NumpyRows) -> float:
-    return float(rows.moments(np.zeros(FAMILY.n_statistics))[0][0, 0])
+def statistics_of(rows: ArrayRows, hyperplanes: Floats, shape: Shape) -> Floats:
+    """Leaf statistics (c, leaves, k) of a stack of trees with responsibility = membership."""
+    return rows.reduce(MembershipSums(hyperplanes, shape)).statistics
+
+
+def size_of(rows: ArrayRows) -> float:
+    return float(rows.reduce(Moments(FAMILY, np.zeros(FAMILY.n_statistics))).second[0, 0])

@@ -19,11 +19,11 @@ from scipy.optimize import minimize
 from bayesian_reticulum.datasets import Generated, make_sphere
 from bayesian_reticulum.evidence import Effort, ascend, bound, converge_responsibilities
 from bayesian_reticulum.gates import compute_gates
-from bayesian_reticulum.paper import Polar
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.paper import Polar, bound_gradient
+from bayesian_reticulum.rows import ArrayRows, Pass
 from bayesian_reticulum.tree import Shape
 from diagrams import PROBABILITY
-from experiments import ADAM, FAMILY, OKABE_ITO, STYLES, Floats, ascent, rows_of, stiffness_of
+from experiments import ADAM, FAMILY, OKABE_ITO, STYLES, Floats, ascent, rows_of, statistics_of, stiffness_of
 from markdown_table import markdown_table
 
 TRUE_STIFFNESS = 10.0
@@ -122,7 +122,7 @@ class _BoundValue(NamedTuple):
     statistics: Floats
 
 
-_Bound = Callable[[NumpyRows, Shape, Floats], _BoundValue]
+_Bound = Callable[[ArrayRows, Shape, Floats], _BoundValue]
 
 
 def measure(n_rows: int = 5000, seed: int = 0, quick: bool = False) -> Polygons:
@@ -169,7 +169,7 @@ def soft_polygon(n_splits: int, stiffness: float = TRUE_STIFFNESS) -> Floats:
     return stiffness * np.column_stack([np.full(n_splits, -distance), np.cos(angle), np.sin(angle)])
 
 
-def _ascents(rows: NumpyRows, shape: Shape, start: Floats, adam_steps: int) -> Iterable[tuple[str, Floats, _Bound]]:
+def _ascents(rows: ArrayRows, shape: Shape, start: Floats, adam_steps: int) -> Iterable[tuple[str, Floats, _Bound]]:
     """Name, hyperplanes and the bound that was raised, before and after each ascent."""
     yield START_PAPER, start, _paper_bound
     yield PAPER, _highest(partial(_paper_bound, rows, shape), start), _paper_bound
@@ -178,21 +178,25 @@ def _ascents(rows: NumpyRows, shape: Shape, start: Floats, adam_steps: int) -> I
     # The library's own ascent: one by L-BFGS ends at the same optimum of the hexagon, much later.
     for name, precision, rounds in ((VARIATIONAL, _NO_PRIOR, 0), (VARIATIONAL_PRIOR, _WEAK_PRIOR, 6)):
         effort = Effort(tolerance=1e-6, rounds=rounds, max_passes=2000)
-        stack = ascend(rows, shape, start[None], np.full((1, len(start)), precision), effort=effort)
+        stack = ascend(rows, FAMILY, shape, start[None], np.full((1, len(start)), precision), effort=effort)
         yield name, stack.hyperplanes[0], _variational_bound
 
 
-def _paper_bound(rows: NumpyRows, shape: Shape, hyperplanes: Floats) -> _BoundValue:
-    statistics, gradient = rows.bound_pass(hyperplanes[None], shape)
+def _paper_bound(rows: ArrayRows, shape: Shape, hyperplanes: Floats) -> _BoundValue:
+    statistics = statistics_of(rows, hyperplanes[None], shape)
+    gradient = bound_gradient(rows.gather(), FAMILY, hyperplanes[None], shape)
     return _BoundValue(float(FAMILY.log_evidence(statistics).sum()), gradient[0], statistics[0])
 
 
-def _variational_bound(rows: NumpyRows, shape: Shape, hyperplanes: Floats) -> _BoundValue:
+def _variational_bound(rows: ArrayRows, shape: Shape, hyperplanes: Floats) -> _BoundValue:
     """The bound with responsibilities converged, where its derivative is the one with responsibilities held."""
     precisions = np.full((1, len(hyperplanes)), _NO_PRIOR)
-    statistics = converge_responsibilities(rows, shape, hyperplanes[None], precisions, tolerance=1e-6).statistics
-    at = rows.pass_(hyperplanes[None], shape, statistics)
-    return _BoundValue(float(bound(FAMILY, statistics, at)[0]), at.gradient[0], statistics[0])
+    statistics = converge_responsibilities(
+        rows, FAMILY, shape, hyperplanes[None], precisions, tolerance=1e-6
+    ).statistics
+    expected = FAMILY.expected_parameters(statistics)
+    at = rows.reduce(Pass(hyperplanes[None], shape, expected))
+    return _BoundValue(float(bound(FAMILY, statistics, expected, at)[0]), at.gradient[0], statistics[0])
 
 
 def _highest(bound_at: Callable[[Floats], _BoundValue], start: Floats) -> Floats:
@@ -209,7 +213,7 @@ def _highest(bound_at: Callable[[Floats], _BoundValue], start: Floats) -> Floats
 
 
 def _judged(
-    rows: NumpyRows, test: Generated, shape: Shape, name: str, hyperplanes: Floats, statistics: Floats
+    rows: ArrayRows, test: Generated, shape: Shape, name: str, hyperplanes: Floats, statistics: Floats
 ) -> PolygonFit:
     counts = FAMILY.counts(statistics)
     sides = np.stack([(shape.sides == side) @ counts for side in (1, -1)])
@@ -226,7 +230,7 @@ def _judged(
     )
 
 
-def _profile(rows: NumpyRows, test: Generated, n_splits: int, grid: Sequence[float]) -> tuple[ProfilePoint, ...]:
+def _profile(rows: ArrayRows, test: Generated, n_splits: int, grid: Sequence[float]) -> tuple[ProfilePoint, ...]:
     shape = chain(n_splits)
     columns = []
     for bound_at in (_paper_bound, _variational_bound):

@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bayesian_reticulum.compiled import is_available
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.rows import ArrayRows, MembershipSums, Pass
 
 from .memory import Memory, in_a_process
 from .random_models import FAMILY, random_rows, schema_of
@@ -43,6 +43,7 @@ def passes(repeats: int) -> tuple[list[Line], list[Part]]:
     # One row of memory for each column, as compiled code has it: the products are faster than from rows.
     design = np.ascontiguousarray(np.column_stack([np.ones(n), wide.X]).T)
     tree = wide.tree
+    expected = FAMILY.expected_parameters(wide.statistics)
     planes, narrow_planes = tree.hyperplanes, np.ascontiguousarray(tree.hyperplanes[:, :2])
     tasks: dict[str, Callable[[int], Any]] = {
         f"floor {steps}, {size}": lambda _, size=size, steps=steps: least_work(design, planes, size, steps)
@@ -52,9 +53,9 @@ def passes(repeats: int) -> tuple[list[Line], list[Part]]:
     tasks |= {
         "gradient": lambda _: wide.make_pass(),
         "gradient and information": lambda _: wide.make_pass(information=True),
-        "narrow": lambda _: narrow.rows.pass_(narrow_planes[None], tree.shape, wide.statistics),
-        "memberships": lambda _: wide.rows.prior_statistics(planes[None], tree.shape),
-        "narrow memberships": lambda _: narrow.rows.prior_statistics(narrow_planes[None], tree.shape),
+        "narrow": lambda _: narrow.rows.reduce(Pass(narrow_planes[None], tree.shape, expected)),
+        "memberships": lambda _: wide.rows.reduce(MembershipSums(planes[None], tree.shape)),
+        "narrow memberships": lambda _: narrow.rows.reduce(MembershipSums(narrow_planes[None], tree.shape)),
     }
     seconds = warm_in_turns(tasks, 5 * repeats)
     fastest = min(BLOCK_ROWS, key=lambda size: np.median(seconds[f"floor 3, {size}"]))
@@ -103,7 +104,7 @@ def against_numpy(repeats: int) -> Iterator[Line]:
         return
     n, d = 5000, 2
     compiled = random_rows(n, d)
-    plain = NumpyRows(compiled.X, compiled.y, FAMILY, np.ones(n), schema_of(compiled.X))
+    plain = ArrayRows.of_table(compiled.X, compiled.y, FAMILY, np.ones(n), schema_of(compiled.X))
     tasks = {"compiled": lambda _: compiled.make_pass(), "NumPy": lambda _: compiled.make_pass(plain)}
     seconds = warm_in_turns(tasks, 20 * repeats)
     ratio = middle(ratios(seconds["compiled"], seconds["NumPy"]))

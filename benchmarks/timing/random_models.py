@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesian_reticulum import DirichletCategorical, Reticulum, Schema, Tree
-from bayesian_reticulum.rows import Pass, Rows, rows_in_memory
+from bayesian_reticulum.rows import LocalRows, Pass, PassSums, RowData, Rows, rows_in_memory
 from bayesian_reticulum.tree import single_leaf, split_leaf
 
 from .turns import Floats
@@ -21,14 +21,15 @@ class RandomRows(NamedTuple):
 
     X: Floats
     y: NDArray[np.int64]
-    rows: Rows
+    rows: LocalRows
     tree: Tree
     statistics: Floats
 
-    def make_pass(self, rows: Rows | None = None, information: bool = False) -> Pass:
+    def make_pass(self, rows: Rows | None = None, information: bool = False) -> PassSums:
         """One pass of the tree over the rows, or over others with the same number of columns."""
         rows = self.rows if rows is None else rows
-        return rows.pass_(self.tree.hyperplanes[None], self.tree.shape, self.statistics, information=information)
+        expected = FAMILY.expected_parameters(self.statistics)
+        return rows.reduce(Pass(self.tree.hyperplanes[None], self.tree.shape, expected, information))
 
 
 def random_tree(n_splits: int, n_features: int, rng: np.random.Generator) -> Tree:
@@ -61,7 +62,7 @@ def random_rows(n: int, d: int) -> RandomRows:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     y = rng.integers(2, size=n)
-    rows = rows_in_memory(X, y, FAMILY, np.ones(n), schema_of(X[:10_000]))
+    rows = rows_in_memory(RowData.of(X, y, np.ones(n), schema_of(X[:10_000])), FAMILY)
     tree = random_tree(31, d, rng)
     return RandomRows(X, y, rows, tree, rng.gamma(2.0, n / 200, size=(1, tree.n_leaves, FAMILY.n_statistics)))
 

@@ -7,14 +7,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 import numpy as np
 
 from .arrays import Floats
 from .data import Gaps as SchemaGaps
 from .data import Regressions, Schema
-from .families import compiled_form
+from .families import FactoredFamily, Family, compiled_form
 from .tree import Tree
 
 import_error = ""
@@ -60,11 +61,25 @@ def native_gaps(gaps: SchemaGaps | None, regressions: Regressions | None) -> Any
 
 def native_leaves(family: Any) -> Any:
     """Return leaves of a family for compiled code; None for a family that it does not know."""
-    form = compiled_form(family)
-    if form is None:
+    return None if compiled_form(family) is None else _leaves_of(family)
+
+
+@lru_cache(maxsize=64)
+def _leaves_of(family: Any) -> Any:
+    kind, numbers = family.compiled_form
+    return {"dirichlet": _native.Dirichlet, "normal": _native.Normal}[kind](*numbers)
+
+
+def leaf_coefficients(family: Family, statistics: Floats) -> Floats | None:
+    """Mean coefficients of a leaf (k,) whose residuals are scanned; None where leaves are constant."""
+    if not family.uses_design:
         return None
-    kinds = {"dirichlet": _native.Dirichlet, "normal": _native.Normal}
-    return kinds[form.kind](*form.numbers)
+    leaves = native_leaves(family)
+    if leaves is None:
+        return np.ascontiguousarray(cast("FactoredFamily", family).mean_coefficients(statistics))
+    out = np.empty(leaves.n_slopes + 1)
+    leaves.average(np.ascontiguousarray(statistics), out)
+    return out
 
 
 def mix_leaves(schema: Schema, tree: Tree, values: Floats | None, X: Any, threads: int) -> Floats:

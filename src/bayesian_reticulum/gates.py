@@ -2,7 +2,8 @@
 
 The gate of a split is sigmoid(activation), the probability that a row goes left, and the membership of a leaf is the
 product of the gates on its path. `compute_gates` sums their logs, and so tells any two memberships apart;
-`gate_products` multiplies, which is faster, for sums to which tiny memberships add nothing.
+`gate_products` multiplies, which is faster, for sums to which tiny memberships add nothing. Both work on arrays of any
+namespace of the array API standard.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from .arrays import Floats
 from .data import Gaps
+from .namespaces import beside, namespace_of, permuted, zeros_beside
 from .tree import Shape
 
 # Activations are clipped at ±500, so that exp cannot overflow.
@@ -33,12 +35,12 @@ SOFTENING = SOFTENED_SHARE * PROBIT_SLOPE
 class Gates(NamedTuple):
     """Activations and gates (c, m, n) and log memberships (c, leaves, n) of a block of rows."""
 
-    activation: Floats
-    gate: Floats
-    log_membership: Floats
+    activation: Any
+    gate: Any
+    log_membership: Any
 
 
-def gap_softening(gaps: Gaps | None, hyperplanes: Floats, missing: Floats | None) -> Floats | None:
+def gap_softening(gaps: Gaps | None, hyperplanes: Floats, missing: Any) -> Any:
     """Return the factor (c, m, n) by which missing cells soften each activation of a stack of trees.
 
     A gate is averaged over the missing cells, as if the activation were normal with `SOFTENED_SHARE` of its variance.
@@ -47,91 +49,96 @@ def gap_softening(gaps: Gaps | None, hyperplanes: Floats, missing: Floats | None
     ----------
     gaps : Gaps or None
     hyperplanes : ndarray of shape (c, m, d + 1)
-    missing : ndarray of shape (gaps, n) or None
+        Of NumPy, whatever the namespace of `missing` is.
+    missing : array of shape (gaps, n) or None
         Share of variance that each gap leaves open in each row, 0 where the cell is there.
 
     Returns
     -------
-    ndarray of shape (c, m, n) or None
+    array of shape (c, m, n) or None
         None if no cell is missing.
     """
-    if gaps is None or missing is None or not missing.any():
+    if gaps is None or missing is None or not namespace_of(missing).any(missing != 0):
         return None
-    return np.asarray((1.0 + SOFTENING * (gaps.variances(hyperplanes[..., 1:]) @ missing)) ** -0.5)
+    variances = beside(missing, gaps.variances(hyperplanes[..., 1:]))
+    return (1.0 + SOFTENING * (variances @ missing)) ** -0.5
 
 
-def compute_gates(hyperplanes: Floats, shape: Shape, design: Floats, soft: Floats | None = None) -> Gates:
+def compute_gates(hyperplanes: Any, shape: Shape, design: Any, soft: Any = None) -> Gates:
     """Compute gates and log memberships of rows, the latter as sums of logs.
 
     Parameters
     ----------
-    hyperplanes : ndarray of shape (c, m, d + 1)
+    hyperplanes : array of shape (c, m, d + 1)
         A stack of c trees.
     shape : Shape
-    design : ndarray of shape (d + 1, n)
-    soft : ndarray of shape (c, m, n), optional
+    design : array of shape (d + 1, n)
+    soft : array of shape (c, m, n), optional
         Factors of the activations where cells are missing, from `gap_softening`.
     """
+    xp = namespace_of(design)
     c, m, width = hyperplanes.shape
     n = design.shape[1]
-    activation = (hyperplanes.reshape(c * m, width) @ design).reshape(c, m, n)
+    activation = xp.reshape(xp.reshape(hyperplanes, (c * m, width)) @ design, (c, m, n))
     if soft is not None:
         activation *= soft
-    small = np.exp(-np.abs(activation))
-    gate = np.where(activation >= 0, 1.0, small)
+    small = xp.exp(-xp.abs(activation))
+    gate = xp.where(activation >= 0, xp.ones_like(small), small)
     small += 1.0
     gate /= small
     # log(1 + e), not log1p(e): the error of 1e-16 is as small as a sum of logs can use, and NumPy vectorises it.
-    log_left = np.log(small, out=small)
-    np.subtract(np.minimum(activation, 0.0), log_left, out=log_left)
-    log_membership = np.zeros((c, m + 1, n))
-    reach: list[Any] = [0.0] * m
-    for split, pair in enumerate(shape.children):
-        left = reach[split] + log_left[:, split]
-        for child, reached in zip(pair, (left, left - activation[:, split]), strict=True):
+    log_left = xp.minimum(activation, xp.zeros_like(activation))
+    log_left -= xp.log(small)
+    log_membership = zeros_beside(design, (c, m + 1, n))
+    reach: list[Any] = [zeros_beside(design, (1, 1))] * m
+    for split, pair in enumerate(shape.children.tolist()):
+        left = reach[split] + log_left[:, split, :]
+        for child, reached in zip(pair, (left, left - activation[:, split, :]), strict=True):
             if child >= 0:
                 reach[child] = reached
             else:
-                log_membership[:, ~child] = reached
+                log_membership[:, ~child, :] = reached
     return Gates(activation, gate, log_membership)
 
 
 class GateProducts(NamedTuple):
     """Gates to the left and right and membership in each split (m, c, n), and in each leaf (leaves, c, n)."""
 
-    left: Floats
-    right: Floats
-    reach: Floats
-    membership: Floats
+    left: Any
+    right: Any
+    reach: Any
+    membership: Any
 
 
-def gate_products(
-    hyperplanes: Floats, shape: Shape, design: Floats, scratch: Floats, soft: Floats | None
-) -> GateProducts:
+def gate_products(hyperplanes: Any, shape: Shape, design: Any, soft: Any = None) -> GateProducts:
     """Compute memberships as products of gates, for sums to which a membership that underflows adds nothing.
 
-    The products are written into `scratch` (4 m + 1, c, n): new memory for each block would cost as much as the sums.
+    Parameters are those of `compute_gates`.
     """
+    xp = namespace_of(design)
     c, m, width = hyperplanes.shape
-    odds, left, reach, membership = np.split(scratch, [m, 2 * m, 3 * m])
-    np.matmul(-hyperplanes.transpose(1, 0, 2).reshape(m * c, width), design, out=odds.reshape(m * c, design.shape[1]))
+    n = design.shape[1]
+    by_split = xp.reshape(permuted(hyperplanes, (1, 0, 2)), (m * c, width))
+    odds = xp.reshape(-by_split @ design, (m, c, n))
     if soft is not None:
-        odds *= soft.transpose(1, 0, 2)
-    np.clip(odds, -_LARGEST_EXPONENT, _LARGEST_EXPONENT, out=odds)
-    np.exp(odds, out=odds)
+        odds *= permuted(soft, (1, 0, 2))
+    odds = xp.exp(xp.clip(odds, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
     # Both gates from one exponential, each to full relative precision.
-    np.add(odds, 1.0, out=left)
-    np.reciprocal(left, out=left)
-    right = np.multiply(odds, left, out=odds)
-    (reach if m else membership)[0] = 1.0
-    reaches, memberships = list(reach), list(membership)
-    for pair, above, *pair_of_gates in zip(shape.children.tolist(), reaches, left, right, strict=True):
-        for child, gate in zip(pair, pair_of_gates, strict=True):
-            np.multiply(above, gate, out=reaches[child] if child >= 0 else memberships[~child])
+    left = 1.0 / (odds + 1.0)
+    right = odds * left
+    reach, membership = zeros_beside(design, (m, c, n)), zeros_beside(design, (m + 1, c, n))
+    (reach if m else membership)[0, ...] = 1.0
+    for split, pair in enumerate(shape.children.tolist()):
+        for child, gate in zip(pair, (left, right), strict=True):
+            reached = reach[split, ...] * gate[split, ...]
+            if child >= 0:
+                reach[child, ...] = reached
+            else:
+                membership[~child, ...] = reached
     return GateProducts(left, right, reach, membership)
 
 
-def backpropagate(products: GateProducts, shape: Shape, value: Floats) -> Floats:
+def backpropagate(products: GateProducts, shape: Shape, value: Floats) -> Any:
     """Differentiate sum_leaves membership * value by each activation (m, c, n), values (leaves, c, n) held.
 
     Backpropagation in three steps, as in the paper's appendix: `products` are memberships from the root down, `value`
@@ -153,23 +160,22 @@ def backpropagate(products: GateProducts, shape: Shape, value: Floats) -> Floats
     return slope
 
 
-def sum_below(shape: Shape, responsibility: Floats) -> tuple[Floats, Floats]:
+def sum_below(shape: Shape, responsibility: Any) -> tuple[Any, Any]:
     """Sum responsibilities (c, leaves, n) left of each split, and of all leaves below it; (c, m, n) each."""
     c, leaves, n = responsibility.shape
-    left, reached = np.empty((2, c, leaves - 1, n))
-    for split in range(shape.n_splits - 1, -1, -1):
-        first, second = (
-            reached[:, child] if child >= 0 else responsibility[:, ~child] for child in shape.children[split]
-        )
-        left[:, split] = first
-        np.add(first, second, out=reached[:, split])
+    left, reached = (zeros_beside(responsibility, (c, leaves - 1, n)) for _ in range(2))
+    for split, pair in reversed(list(enumerate(shape.children.tolist()))):
+        first, second = (reached[:, child, :] if child >= 0 else responsibility[:, ~child, :] for child in pair)
+        left[:, split, :] = first
+        reached[:, split, :] = first + second
     return left, reached
 
 
-def log_sum_below(shape: Shape, logs: Floats) -> Floats:
+def log_sum_below(shape: Shape, logs: Any) -> Any:
     """Sum exp(logs) of shape (leaves, n) over all leaves below each split, and return the logs of the sums, (m, n)."""
-    out = np.empty((shape.n_splits, logs.shape[1]))
-    for split in range(shape.n_splits - 1, -1, -1):
-        first, second = (out[child] if child >= 0 else logs[~child] for child in shape.children[split])
-        np.logaddexp(first, second, out=out[split])
+    xp = namespace_of(logs)
+    out = zeros_beside(logs, (shape.n_splits, logs.shape[1]))
+    for split, pair in reversed(list(enumerate(shape.children.tolist()))):
+        first, second = (out[child, :] if child >= 0 else logs[~child, :] for child in pair)
+        out[split, :] = xp.logaddexp(first, second)
     return out

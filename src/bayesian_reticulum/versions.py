@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from . import compiled
 from .compiled import is_available
-from .rows import NativeRows
+from .rows import ANSWERS, NativeRows
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
@@ -28,6 +28,7 @@ def show_versions() -> None:
     scipy: ...
     scikit-learn: ...
     compiled code: ...
+    sums over rows: ...
     CPUs: ...
     threads: ...
     """
@@ -42,6 +43,7 @@ def _versions() -> dict[str, str]:
         "platform": platform.platform(),
         **{name: _version(name) for name in _PACKAGES},
         "compiled code": _compiled_code(),
+        "sums over rows": _sums_over_rows(),
         "CPUs": str(_cpus()),
         "threads": f"{inspect.signature(NativeRows).parameters['threads'].default} by default",
     }
@@ -60,6 +62,14 @@ def _compiled_code() -> str:
     if compiled.instruction_set:
         return "switched off by BAYESIAN_RETICULUM_NATIVE=0"
     return f"not built ({compiled.import_error})"
+
+
+def _sums_over_rows() -> str:
+    """Who answers requests to rows in memory."""
+    if not is_available():
+        return "NumPy"
+    compiled_requests = ", ".join(sorted(request.__name__ for request in ANSWERS))
+    return f"compiled code ({compiled_requests}), NumPy for all others"
 
 
 def _cpus() -> int:

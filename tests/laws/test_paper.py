@@ -8,13 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
+from asking import family_of, membership_sums
 from bayesian_reticulum import PaperReticulumClassifier
 from bayesian_reticulum.data import identity_schema
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.exact import expected_log_likelihood
 from bayesian_reticulum.families import DirichletCategorical
 from bayesian_reticulum.gates import compute_gates, sum_below
-from bayesian_reticulum.rows import Limits, NumpyRows
+from bayesian_reticulum.paper.requests import bound_gradient
+from bayesian_reticulum.rows import ArrayRows, Limits
 from bayesian_reticulum.tree import collapse
 from plugins import trees
 
@@ -41,7 +43,7 @@ class Table:
 
     def rows(self, limits=None):
         schema = identity_schema(self.X.shape[1])
-        return NumpyRows(self.X, self.y, self.family, self.weights, schema, limits=limits or Limits())
+        return ArrayRows.of_table(self.X, self.y, self.family, self.weights, schema, limits=limits or Limits())
 
 
 def draw_table(rng, d, n=25, classes=2, prior=(1.0, 2.0)):
@@ -50,7 +52,7 @@ def draw_table(rng, d, n=25, classes=2, prior=(1.0, 2.0)):
 
 
 def bound(rows, hyperplanes, shape):
-    return rows.family.log_evidence(rows.prior_statistics(hyperplanes[None], shape)[0]).sum()
+    return family_of(rows).log_evidence(membership_sums(rows, hyperplanes[None], shape)[0]).sum()
 
 
 @given(tree=trees(max_splits=6), seed=seeds, classes=st.integers(1, 3))
@@ -59,8 +61,8 @@ def test_the_gradient_by_backpropagation_equals_differences_and_the_general_code
     rng = np.random.default_rng(seed)
     table = draw_table(rng, tree.n_features, classes=classes, prior=(0.7, 1.5, 3.0)[:classes])
     rows, hyperplanes = table.rows(), tree.hyperplanes
-    statistics, gradient = rows.bound_pass(hyperplanes[None], tree.shape)
-    np.testing.assert_allclose(statistics, rows.prior_statistics(hyperplanes[None], tree.shape), rtol=1e-12)
+    statistics = membership_sums(rows, hyperplanes[None], tree.shape)
+    gradient = bound_gradient(rows.gather(), table.family, hyperplanes[None], tree.shape)
 
     size = 1 + np.abs(gradient).max(initial=0)
     for index in np.ndindex(hyperplanes.shape):
@@ -71,7 +73,7 @@ def test_the_gradient_by_backpropagation_equals_differences_and_the_general_code
 
     # The general code: sums of (membership times value) over the leaves left of and below each split.
     _, gate, log_membership = compute_gates(hyperplanes[None], tree.shape, table.design)
-    value = rows.family.expected_parameters(statistics) @ table.statistics.T
+    value = family_of(rows).expected_parameters(statistics) @ table.statistics.T
     left, below = sum_below(tree.shape, np.exp(log_membership) * value)
     general = (left - below * gate) * table.weights @ table.design.T
     np.testing.assert_allclose(gradient, general, atol=1e-9 * size)
@@ -82,14 +84,12 @@ def test_the_gradient_by_backpropagation_equals_differences_and_the_general_code
 def test_blocks_and_stacks_do_not_change_the_gradient(tree, seed):
     table = draw_table(np.random.default_rng(seed), tree.n_features, n=200)
     stack = np.stack([tree.hyperplanes, tree.hyperplanes[::-1]])
-    together = table.rows().bound_pass(stack, tree.shape)
+    together = bound_gradient(table.rows().gather(), table.family, stack, tree.shape)
     for one, hyperplanes in enumerate(stack):
-        alone = table.rows().bound_pass(hyperplanes[None], tree.shape)
-        for sums, expected in zip(together, alone, strict=True):
-            np.testing.assert_allclose(sums[one], expected[0], atol=1e-10)
-    in_blocks = table.rows(Limits(block_floats=1)).bound_pass(stack, tree.shape)
-    for sums, expected in zip(together, in_blocks, strict=True):
-        np.testing.assert_allclose(sums, expected, atol=1e-10)
+        alone = bound_gradient(table.rows().gather(), table.family, hyperplanes[None], tree.shape)
+        np.testing.assert_allclose(together[one], alone[0], atol=1e-10)
+    in_blocks = bound_gradient(table.rows(Limits(block_floats=1)).gather(), table.family, stack, tree.shape)
+    np.testing.assert_allclose(together, in_blocks, atol=1e-10)
 
 
 @given(tree=trees(min_splits=1, max_splits=2), seed=seeds)
@@ -137,7 +137,7 @@ def test_leaf_statistics_are_those_of_the_final_tree(ripley):
 def test_log_bayes_factors_are_differences_of_the_bound(ripley):
     X, y, clf = ripley
     family, tree = clf.model_.family, clf.model_.tree
-    rows = NumpyRows(X, y, family, np.ones(len(y)), clf.model_.schema)
+    rows = ArrayRows.of_table(X, y, family, np.ones(len(y)), clf.model_.schema)
     for split in range(tree.n_splits):
         without = collapse(tree, split)
         lost = clf.log_evidence_ - bound(rows, without.hyperplanes, without.shape)

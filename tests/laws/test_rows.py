@@ -3,11 +3,11 @@
 import tracemalloc
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
+from asking import membership_sums, moments_of, pass_at, view_from
 from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.evidence.bound import bound
 from bayesian_reticulum.evidence.prices import split_tail
@@ -65,7 +65,7 @@ def test_a_pass_equals_a_dense_computation(rows_class, problem):
 @each_backend
 @given(problem=problems())
 def test_statistics_at_responsibility_equal_to_membership_are_sums_of_memberships(rows_class, problem):
-    statistics = problem.rows(rows_class).prior_statistics(problem.hyperplanes, problem.shape)
+    statistics = membership_sums(problem.rows(rows_class), problem.hyperplanes, problem.shape)
     T = np.eye(problem.family.n_statistics)[problem.targets]
     for tree in range(len(problem.hyperplanes)):
         membership = np.exp(naive_responsibilities(problem, tree)[0])
@@ -77,11 +77,11 @@ def test_statistics_at_responsibility_equal_to_membership_are_sums_of_membership
 @few
 @given(problem=problems(**single))
 def test_the_gradient_equals_differences_of_the_bound_with_leaf_statistics_held(rows_class, problem):
-    rows = problem.rows(rows_class)
+    rows, expected = problem.rows(rows_class), problem.family.expected_parameters(problem.statistics)
 
     def value(hyperplanes):
-        at = rows.pass_(hyperplanes[None], problem.shape, problem.statistics)
-        return bound(problem.family, problem.statistics, at)[0]
+        at = pass_at(rows, hyperplanes[None], problem.shape, problem.statistics)
+        return bound(problem.family, problem.statistics, expected, at)[0]
 
     numeric = differences(value, problem.hyperplanes[0], 1e-5)
     np.testing.assert_allclose(problem.pass_(rows).gradient[0], numeric, rtol=1e-6, atol=1e-6)
@@ -110,9 +110,9 @@ def test_the_gradient_equals_differences_of_the_bound_with_responsibilities_conv
     rows = problem.rows(rows_class)
 
     def converged(hyperplanes):
-        S = rows.prior_statistics(hyperplanes[None], problem.shape)
+        S = membership_sums(rows, hyperplanes[None], problem.shape)
         for _ in range(20_000):
-            at = rows.pass_(hyperplanes[None], problem.shape, S)
+            at = pass_at(rows, hyperplanes[None], problem.shape, S)
             change, S = np.abs(at.statistics - S).max(), at.statistics
             if change < 1e-11:
                 break
@@ -120,10 +120,11 @@ def test_the_gradient_equals_differences_of_the_bound_with_responsibilities_conv
 
     def value(hyperplanes):
         S = converged(hyperplanes)
-        return bound(problem.family, S, rows.pass_(hyperplanes[None], problem.shape, S))[0]
+        at = pass_at(rows, hyperplanes[None], problem.shape, S)
+        return bound(problem.family, S, problem.family.expected_parameters(S), at)[0]
 
     S = converged(problem.hyperplanes[0])
-    gradient = rows.pass_(problem.hyperplanes, problem.shape, S).gradient[0]
+    gradient = pass_at(rows, problem.hyperplanes, problem.shape, S).gradient[0]
     numeric = differences(value, problem.hyperplanes[0], 1e-5)
     np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-6)
 
@@ -135,7 +136,7 @@ def test_the_observed_information_equals_second_differences_split_by_split(rows_
     rows = problem.rows(rows_class)
 
     def gradient(hyperplanes):
-        return rows.pass_(hyperplanes[None], problem.shape, problem.statistics).gradient[0]
+        return pass_at(rows, hyperplanes[None], problem.shape, problem.statistics).gradient[0]
 
     full = -differences(gradient, problem.hyperplanes[0], 1e-5)
     observed = problem.pass_(rows).observed[0]
@@ -187,14 +188,14 @@ def test_the_order_of_rows_does_not_change_a_pass(rows_class, problem):
 def test_integer_weights_equal_repeated_rows_in_every_request(rows_class, problem, seen_from_a_leaf):
     times = problem.rng.integers(1, 5, size=len(problem.X))
     repeats = problem.rng.permutation(np.repeat(np.arange(len(times)), times))
-    weighted = rows_class(problem.X, problem.targets, problem.family, times.astype(float), problem.schema)
-    repeated = rows_class(
+    weighted = rows_class.of_table(problem.X, problem.targets, problem.family, times.astype(float), problem.schema)
+    repeated = rows_class.of_table(
         problem.X[repeats], problem.targets[repeats], problem.family, np.ones(len(repeats)), problem.schema
     )
     if seen_from_a_leaf:
         leaf = problem.hyperplanes[0], problem.shape, problem.statistics[0], 0
-        weighted, repeated = weighted.within(*leaf), repeated.within(*leaf)
-        if weighted.moments(problem.statistics[0, 0])[0][0, 0] == 0:
+        weighted, repeated = view_from(weighted, *leaf), view_from(repeated, *leaf)
+        if moments_of(weighted, problem.statistics[0, 0]).second[0, 0] == 0:
             return
     assert_same_pass(problem.pass_(weighted), problem.pass_(repeated))
     answers = requests(problem, weighted)
@@ -249,21 +250,9 @@ def test_a_pass_over_a_million_rows_needs_less_than_64_megabytes_beyond_the_tabl
     assert tree.n_splits == 31
     tracemalloc.start()
     try:
-        rows = rows_class(X, targets, DirichletCategorical((0.5, 0.5)), np.ones(len(X)), identity_schema(20))
-        rows.pass_(tree.hyperplanes[None], tree.shape, np.ones((1, 32, 2)))
+        rows = rows_class.of_table(X, targets, DirichletCategorical((0.5, 0.5)), np.ones(len(X)), identity_schema(20))
+        pass_at(rows, tree.hyperplanes[None], tree.shape, np.ones((1, 32, 2)))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert peak < 64e6
-
-
-@each_backend
-def test_rows_without_a_weight_of_one_half_are_all_reached(rows_class):
-    rows = rows_class(
-        np.array([[-1.0], [1.0]]), np.array([0, 1]), DirichletCategorical((0.5, 0.5)), np.ones(2), identity_schema(1)
-    )
-    tree = full_tree(1, 1, np.random.default_rng(0))
-    closed = np.array([[-9.0, 0.0]])
-    assert rows.reaching(closed, tree.shape, 0, hard=True) is rows
-    assert rows.reaching(closed, tree.shape, 1, hard=True).weight == 2
-    assert rows.reaching(closed, tree.shape, 0, hard=False).weight == pytest.approx(2 * expit(-9.0))

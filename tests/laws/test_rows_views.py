@@ -8,15 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asking import (
+    family_of,
+    likelihoods_below,
+    membership_sums,
+    moments_of,
+    pass_at,
+    rows_of_data,
+    view_from,
+    views_from,
+)
 from bayesian_reticulum.data.schema import Schema, identity_schema
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.evidence.ascent import ascend
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.memory import rows_in_memory
+from bayesian_reticulum.rows.source import RowData
 from bayesian_reticulum.tree import Tree, graft, single_leaf, split_leaf
 from plugins import FAMILIES, each_backend, examples, trees
-from row_problems import SUMS, problems, softened_gates
+from row_problems import problems, softened_gates
 
 few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
@@ -34,11 +45,11 @@ def test_a_branch_seen_from_its_leaf_has_the_sums_it_has_in_the_whole_tree(rows_
     branch = Tree(problem.rng.normal(size=(branch.n_splits, width)), branch.shape, 100 + branch.ids)
     S = problem.statistics[0]
     below = problem.rng.gamma(1.0, 2.0, size=(branch.n_leaves, k))
-    view = rows.within(tree.hyperplanes, tree.shape, S, leaf)
-    local = view.pass_(branch.hyperplanes[None], branch.shape, below[None], information=True)
+    view = view_from(rows, tree.hyperplanes, tree.shape, S, leaf)
+    local = pass_at(view, branch.hyperplanes[None], branch.shape, below[None], information=True)
     whole_tree = graft(tree, leaf, branch)
     whole_statistics = np.concatenate([S[:leaf], below, S[leaf + 1 :]])
-    whole = rows.pass_(whole_tree.hyperplanes[None], whole_tree.shape, whole_statistics[None], information=True)
+    whole = pass_at(rows, whole_tree.hyperplanes[None], whole_tree.shape, whole_statistics[None], information=True)
     np.testing.assert_allclose(local.log_normalizer, whole.log_normalizer, **near)
     np.testing.assert_allclose(local.statistics[0], whole.statistics[0, leaf : leaf + branch.n_leaves], **near)
     for name in ("gradient", "observed", "complete"):
@@ -46,15 +57,16 @@ def test_a_branch_seen_from_its_leaf_has_the_sums_it_has_in_the_whole_tree(rows_
             getattr(local, name)[0], getattr(whole, name)[0, tree.n_splits :], err_msg=name, **near
         )
     np.testing.assert_allclose(
-        view.prior_statistics(branch.hyperplanes[None], branch.shape)[0],
-        rows.prior_statistics(whole_tree.hyperplanes[None], whole_tree.shape)[0, leaf : leaf + branch.n_leaves],
+        membership_sums(view, branch.hyperplanes[None], branch.shape)[0],
+        membership_sums(rows, whole_tree.hyperplanes[None], whole_tree.shape)[0, leaf : leaf + branch.n_leaves],
         **near,
     )
     # A view from a leaf of the branch is the view from the same leaf of the whole tree.
-    nested = view.within(branch.hyperplanes, branch.shape, below, 0)
-    direct = rows.within(whole_tree.hyperplanes, whole_tree.shape, whole_statistics, leaf)
+    nested = view_from(view, branch.hyperplanes, branch.shape, below, 0)
+    direct = view_from(rows, whole_tree.hyperplanes, whole_tree.shape, whole_statistics, leaf)
     one, other = (
-        seen.pass_(branch.hyperplanes[None], branch.shape, below[None], information=True) for seen in (nested, direct)
+        pass_at(seen, branch.hyperplanes[None], branch.shape, below[None], information=True)
+        for seen in (nested, direct)
     )
     np.testing.assert_allclose(one.log_normalizer, other.log_normalizer, **near)
     np.testing.assert_allclose(one.statistics, other.statistics, **near)
@@ -62,33 +74,11 @@ def test_a_branch_seen_from_its_leaf_has_the_sums_it_has_in_the_whole_tree(rows_
 
 @each_backend
 @few
-@given(problem=problems(min_splits=1, max_splits=4), data=st.data())
-def test_views_of_rows_given_another_prior_are_those_of_rows_that_had_it_from_the_start(rows_class, problem, data):
-    tree, S = (problem.hyperplanes[0], problem.shape), problem.statistics[0]
-    leaf = data.draw(st.integers(0, problem.shape.n_splits))
-    other = DirichletCategorical((0.1,) * problem.family.n_statistics)
-    at = problem.pass_(problem.rows(rows_class).with_family(other))
-    rows = problem.rows(rows_class)
-    problem.pass_(rows)
-    again = problem.pass_(rows.with_family(other))
-    for name in SUMS:
-        np.testing.assert_array_equal(getattr(at, name), getattr(again, name), err_msg=name)
-    seen = rows.within(*tree, S, leaf)
-    seen.moments(S[leaf])
-    of_view = seen.with_family(other)
-    assert of_view.n_rows == seen.n_rows
-    assert of_view.weight == seen.weight
-    for one, two in zip(of_view.moments(S[leaf]), seen.moments(S[leaf]), strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
-@each_backend
-@few
 @given(problem=problems(n=st.integers(20, 40), min_splits=1), data=st.data())
 def test_rows_left_out_of_a_view_hardly_matter(rows_class, problem, data):
     leaf = data.draw(st.integers(0, problem.shape.n_splits))
-    view = problem.rows(rows_class).within(problem.hyperplanes[0], problem.shape, problem.statistics[0], leaf)
-    seen = view.moments(problem.statistics[0, leaf])[0][0, 0]
+    view = view_from(problem.rows(rows_class), problem.hyperplanes[0], problem.shape, problem.statistics[0], leaf)
+    seen = moments_of(view, problem.statistics[0, leaf]).second[0, 0]
     whole = np.exp(softened_gates(problem, problem.hyperplanes[:1]).log_membership[0, leaf])
     assert seen == pytest.approx(whole @ problem.weights, abs=1e-3 * problem.weights.sum())
 
@@ -102,24 +92,24 @@ def test_the_likelihood_below_the_root_is_the_normalizer(rows_class, tree, seed,
     d = case.n_features if case.family.uses_design else tree.n_features
     tree = split_leaf(single_leaf(d), 0, rng.normal(size=d + 1))
     X, targets = rng.normal(size=(n, d)), case.draw_targets(rng, n)
-    rows = rows_class(X, targets, case.family, rng.uniform(0.5, 2, size=n), identity_schema(d))
-    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
-    at = rows.pass_(tree.hyperplanes[None], tree.shape, statistics[None])
-    sums, new_statistics = rows.likelihoods_below(tree.hyperplanes, tree.shape, statistics)
+    rows = rows_class.of_table(X, targets, case.family, rng.uniform(0.5, 2, size=n), identity_schema(d))
+    statistics = membership_sums(rows, tree.hyperplanes[None], tree.shape)[0]
+    at = pass_at(rows, tree.hyperplanes[None], tree.shape, statistics[None])
+    sums = likelihoods_below(rows, tree.hyperplanes, tree.shape, statistics)
     size = np.abs(at.log_normalizer[0]) + 1
-    assert sums[0] == pytest.approx(at.log_normalizer[0], abs=1e-9 * size)
-    np.testing.assert_allclose(new_statistics, at.statistics[0], rtol=1e-9, atol=1e-9)
+    assert sums.log_likelihoods[0] == pytest.approx(at.log_normalizer[0], abs=1e-9 * size)
+    np.testing.assert_allclose(sums.statistics, at.statistics[0], rtol=1e-9, atol=1e-9)
 
 
 def test_views_are_freed_as_soon_as_they_have_served():
     X, y, _ = make_cross(600, random_state=0)
-    rows = rows_in_memory(X, y, family, np.ones(len(y)), identity_schema(2))
+    rows = rows_in_memory(RowData.of(X, y, np.ones(len(y)), identity_schema(2)), family)
     tree = split_leaf(single_leaf(2), 0, [0.0, 4.0, 0.0])
-    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
+    statistics = membership_sums(rows, tree.hyperplanes[None], tree.shape)[0]
     gc.disable()
     try:
-        for view in rows.views(tree.hyperplanes, tree.shape, statistics, [0, 1]):
-            ascend(view, tree.shape, tree.hyperplanes[None], np.ones((1, 1)))
+        for view in views_from(rows, tree.hyperplanes, tree.shape, statistics, [0, 1]):
+            ascend(view, family_of(view), tree.shape, tree.hyperplanes[None], np.ones((1, 1)))
             last = weakref.ref(view)
         del view
         assert last() is None
@@ -136,15 +126,17 @@ def test_rotated_rows_give_the_same_pass_for_hyperplanes_in_their_span(rows_clas
     three = DirichletCategorical((0.5, 0.5, 0.5))
     targets, weights = rng.integers(3, size=n), rng.uniform(0.5, 2, size=n)
     schema = Schema.from_columns(X, weights, tuple(f"x{j}" for j in range(n + extra)))
-    wide = rows_class(X, targets, three, weights, schema)
-    narrow, basis = wide.rotated(1000)
-    assert narrow.n_features == basis.shape[1] <= n
+    data = RowData.of(X, targets, weights, schema)
+    rotated, rotation = data.rotated(1000)
+    wide, narrow = (rows_of_data(rows_class, some, three) for some in (data, rotated))
+    basis = rotation.basis
+    assert narrow.n_columns == basis.shape[1] <= n
     np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-10)
     shape = split_leaf(split_leaf(single_leaf(1), 0, [0.0, 1.0]), 1, [0.0, 1.0]).shape
     slim = rng.normal(size=(2, 2, basis.shape[1] + 1))
     broad = np.concatenate([slim[..., :1], slim[..., 1:] @ basis.T], axis=-1)
     S = rng.gamma(1.0, 2.0, size=(2, 3, 3))
-    along, expected = narrow.pass_(slim, shape, S), wide.pass_(broad, shape, S)
+    along, expected = pass_at(narrow, slim, shape, S), pass_at(wide, broad, shape, S)
     np.testing.assert_allclose(along.log_normalizer, expected.log_normalizer, rtol=1e-9)
     np.testing.assert_allclose(along.statistics, expected.statistics, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(along.gradient[..., 1:], expected.gradient[..., 1:] @ basis, rtol=1e-7, atol=1e-8)
@@ -158,7 +150,10 @@ def test_rotated_columns_do_not_depend_on_the_order_or_repetition_of_rows(rows_c
     X, times = rng.normal(size=(n, 40)), rng.integers(1, 4, size=n)
     targets, schema = rng.integers(2, size=n), identity_schema(40)
     repeats = rng.permutation(np.repeat(np.arange(n), times))
-    weighted, basis = rows_class(X, targets, family, times.astype(float), schema).rotated(1000)
-    repeated, same = rows_class(X[repeats], targets[repeats], family, np.ones(len(repeats)), schema).rotated(1000)
-    np.testing.assert_allclose(same, basis, atol=1e-8)
-    np.testing.assert_allclose(repeated.moments(np.zeros(2))[0], weighted.moments(np.zeros(2))[0], atol=1e-8)
+    weighted, rotation = RowData.of(X, targets, times.astype(float), schema).rotated(1000)
+    repeated, same = RowData.of(X[repeats], targets[repeats], np.ones(len(repeats)), schema).rotated(1000)
+    np.testing.assert_allclose(same.basis, rotation.basis, atol=1e-8)
+    one, other = (
+        moments_of(rows_of_data(rows_class, data, family), np.zeros(2)).second for data in (weighted, repeated)
+    )
+    np.testing.assert_allclose(other, one, atol=1e-8)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
+from asking import family_of, pass_at
 from bayesian_reticulum.data.schema import identity_schema
+from bayesian_reticulum.evidence.bound import bound, free_energy
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.gates import compute_gates
-from bayesian_reticulum.rows.numpy import NumpyRows
+from bayesian_reticulum.rows.arrays import ArrayRows
 
 
 @dataclass
@@ -23,8 +25,8 @@ class ClassTable:
     weights: Any
     family: DirichletCategorical
 
-    def rows(self, rows_class=NumpyRows):
-        return rows_class(self.X, self.targets, self.family, self.weights, identity_schema(self.X.shape[1]))
+    def rows(self, rows_class=ArrayRows):
+        return rows_class.of_table(self.X, self.targets, self.family, self.weights, identity_schema(self.X.shape[1]))
 
     def dense_parts(self, tree):
         """Memberships (n, leaves), row statistics (n, k) and weights (n,)."""
@@ -39,9 +41,22 @@ def make_table(rng, n, d, k, *, weights=None, prior=0.5):
     return ClassTable(X, targets, np.ones(n) if weights is None else weights, DirichletCategorical((prior,) * k))
 
 
-def make_rows(*args, rows_class=NumpyRows, **kwargs):
+def make_rows(*args, rows_class=ArrayRows, **kwargs):
     """The rows of such a table."""
     return make_table(*args, **kwargs).rows(rows_class)
+
+
+def bound_at(rows, hyperplanes, shape, statistics):
+    """J(w, S) of each tree of a stack, (c,)."""
+    family = family_of(rows)
+    expected = family.expected_parameters(statistics)
+    return bound(family, statistics, expected, pass_at(rows, hyperplanes, shape, statistics))
+
+
+def free_energy_at(rows, hyperplanes, shape, statistics):
+    """F(r, w) of each tree of a stack, (c,), at the responsibilities that statistics imply."""
+    family = family_of(rows)
+    return free_energy(family, family.expected_parameters(statistics), pass_at(rows, hyperplanes, shape, statistics))
 
 
 def naive_free_energy(family, r, membership, T, weights):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from asking import family_of, rows_of_data, view_from
 from bayesian_reticulum.data import Schema
 from bayesian_reticulum.evidence import State, evaluate
 from bayesian_reticulum.families import DirichletCategorical
@@ -13,7 +14,7 @@ from bayesian_reticulum.growth import Policy, grow_tree, leaf_places
 from bayesian_reticulum.growth.proposals import Outlook, survey_site
 from bayesian_reticulum.growth.sites import LeafSite
 from bayesian_reticulum.history import GrowthEvent
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.rows import ArrayRows, RowData
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
 
 
@@ -31,8 +32,8 @@ def make_rows(X: Any, y: Any, weights: Any = None) -> Any:
     weights = np.ones(len(X)) if weights is None else weights
     schema = Schema.from_columns(X, weights, tuple(f"x{j}" for j in range(X.shape[1])))
     family = DirichletCategorical((0.5,) * (int(y.max()) + 1), is_tuned=y.max() > 1)
-    rows = NumpyRows(X, y, family, weights, schema)
-    return rows.rotated(1000)[0] if X.shape[1] > len(X) else rows
+    data = RowData.of(X, y, weights, schema)
+    return rows_of_data(ArrayRows, data.rotated(1000)[0] if X.shape[1] > len(X) else data, family)
 
 
 def run(growth: Any) -> tuple[list[GrowthEvent], State, str]:
@@ -48,12 +49,14 @@ def run(growth: Any) -> tuple[list[GrowthEvent], State, str]:
 def grow(X: Any, y: Any, seed: int = 0, **policy: Any) -> Grown:
     """Grow a tree on a table; keywords are those of the policy."""
     rows = make_rows(X, y)
-    return Grown(rows, *run(grow_tree(rows, Policy(**policy), np.random.default_rng(seed))))
+    return Grown(rows, *run(grow_tree(rows, family_of(rows), Policy(**policy), np.random.default_rng(seed))))
 
 
 def stump(rows: Any, hyperplane: Any, precision: float = 0.1) -> State:
     """A tree of one split, evaluated as it is."""
-    return evaluate(rows, split_leaf(single_leaf(rows.n_features), 0, hyperplane), np.full(1, precision))
+    return evaluate(
+        rows, family_of(rows), split_leaf(single_leaf(rows.n_columns), 0, hyperplane), np.full(1, precision)
+    )
 
 
 def leaf_site(state: State, leaf: int) -> LeafSite:
@@ -86,5 +89,5 @@ def survey(rows: Any, hyperplane: Any, leaf: int = 0, policy: Policy | None = No
     policy = Policy() if policy is None else policy
     site = leaf_site(stump(rows, hyperplane), leaf)
     tree, statistics = site.state.tree, site.state.statistics
-    view = rows.within(tree.hyperplanes, tree.shape, statistics, leaf)
+    view = view_from(rows, tree.hyperplanes, tree.shape, statistics, leaf)
     return survey_site(rows, view, site, policy, np.random.default_rng(0), 7, **keywords)

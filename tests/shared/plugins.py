@@ -27,8 +27,8 @@ from bayesian_reticulum.distributions.mixture import Mixture
 from bayesian_reticulum.distributions.uncertainty import Uncertainty
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.families.normal import NormalLinear
+from bayesian_reticulum.rows.arrays import ArrayRows
 from bayesian_reticulum.rows.native import NativeRows
-from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.testing.case import Case
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
 
@@ -149,7 +149,7 @@ FAMILIES = {
 needs_compiled = pytest.mark.skipif(not compiled.instruction_set, reason="the compiled core is not built here")
 
 BACKENDS = [
-    pytest.param(NumpyRows, id="NumPy"),
+    pytest.param(ArrayRows, id="NumPy"),
     pytest.param(NativeRows, id="compiled", marks=needs_compiled),
 ]
 each_backend = pytest.mark.parametrize("rows_class", BACKENDS)

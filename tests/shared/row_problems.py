@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.special import log_expit, logsumexp
 
+from asking import grey_shares, histogram_of, membership_sums, moments_of, pass_at
 from bayesian_reticulum.data.schema import Schema
 from bayesian_reticulum.data.units import MISSING, NUMBER
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
@@ -35,10 +36,10 @@ class Problem:
     rng: np.random.Generator
 
     def rows(self, rows_class, **changes):
-        return rows_class(self.X, self.targets, self.family, self.weights, self.schema, **changes)
+        return rows_class.of_table(self.X, self.targets, self.family, self.weights, self.schema, **changes)
 
     def pass_(self, rows, *, information=True):
-        return rows.pass_(self.hyperplanes, self.shape, self.statistics, information=information)
+        return pass_at(rows, self.hyperplanes, self.shape, self.statistics, information=information)
 
     @property
     def first_tree(self):
@@ -190,12 +191,12 @@ def requests(problem, rows):
     edges = np.tile([-1.03, 0.011, 0.97], (4, 1))
     statistics = problem.statistics[0, 0]
     return {
-        "prior_statistics": rows.prior_statistics(problem.hyperplanes, problem.shape),
-        "second_moments": rows.moments(statistics)[0],
-        "cross_moments": rows.moments(statistics)[1],
+        "prior_statistics": membership_sums(rows, problem.hyperplanes, problem.shape),
+        "second_moments": moments_of(rows, statistics).second,
+        "cross_moments": moments_of(rows, statistics).cross,
         "quantiles": rows.quantiles(directions, probabilities),
-        "histogram": rows.histogram(directions, edges, cuts, statistics),
-        "grey_shares": rows.grey_shares(problem.hyperplanes[0], problem.shape, 0.1, 0.9),
+        "histogram": histogram_of(rows, directions, edges, cuts, statistics),
+        "grey_shares": grey_shares(rows, problem.hyperplanes[0], problem.shape, 0.1, 0.9),
     }
 
 

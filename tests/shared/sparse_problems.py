@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesian_reticulum import ReticulumClassifier
+from bayesian_reticulum.estimators import rows_of_model
 from bayesian_reticulum.evidence import State, evaluate
-from bayesian_reticulum.rows import rows_in_memory
+from bayesian_reticulum.rows import RowData
+from bayesian_reticulum.simplification.bench import Bench
 from bayesian_reticulum.simplification.policy import SimplificationPolicy
 from bayesian_reticulum.simplification.problem import Problem
 
@@ -27,6 +30,6 @@ def two_of_eight(n: int = 300, policy: SimplificationPolicy | None = None, **par
     y = (rng.uniform(size=n) < 1 / (1 + np.exp(-4 * (X[:, 0] - X[:, 2])))).astype(int)
     clf = ReticulumClassifier(random_state=0, patience=1, lookahead=0, **parameters).fit(X, y)
     model = clf.model_
-    rows = rows_in_memory(X, y, model.family, np.ones(n), model.schema)
-    problem = Problem.of(clf, rows, False, SimplificationPolicy() if policy is None else policy)
-    return Fitted(problem, evaluate(rows, model.tree, model.precisions, sparse=True))
+    bench = Bench(RowData.of(X, y, np.ones(n), model.schema), model.family, partial(rows_of_model, clf))
+    problem = Problem.of(clf, bench, False, SimplificationPolicy() if policy is None else policy)
+    return Fitted(problem, evaluate(bench.rows, model.family, model.tree, model.precisions, sparse=True))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
+from asking import histogram_of, membership_sums, moments_of, pass_at, view_from
 from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.families.protocol import Family
@@ -32,7 +33,12 @@ class TableProblem:
     cuts: Any
 
     def rows(self, rows_class, **changes):
-        return rows_class(**({"family": self.family} | self.table | changes))
+        table = self.table | changes
+        seen = {name: table.pop(name) for name in ("chosen", "log_reach", "log_other") if name in table}
+        weights, n = table.pop("weights"), len(table["X"])
+        rows = rows_class.of_table(likelihood=self.family, weights=np.ones(n), **table)
+        settings = {"threads": rows.threads} if hasattr(rows, "threads") else {}
+        return rows_class(replace(rows.part, weights=weights, **seen), **settings)
 
     @property
     def edges(self):
@@ -42,13 +48,13 @@ class TableProblem:
     def answers(self, rows, *, views=2):
         """The answers of rows to each request that is compiled, and those of views from two leaves."""
         both = [
-            rows.pass_(self.hyperplanes, self.shape, self.statistics, information=information)
+            pass_at(rows, self.hyperplanes, self.shape, self.statistics, information=information)
             for information in (True, False)
         ]
         out = {
-            "prior statistics": rows.prior_statistics(self.hyperplanes, self.shape),
-            "histogram": rows.histogram(self.directions, self.edges, self.cuts, self.statistics[0, 0]),
-            **rows.moments(self.statistics[0, 0])._asdict(),
+            "prior statistics": membership_sums(rows, self.hyperplanes, self.shape),
+            "histogram": histogram_of(rows, self.directions, self.edges, self.cuts, self.statistics[0, 0]),
+            **vars(moments_of(rows, self.statistics[0, 0])),
             **{name: getattr(both[0], name) for name in SUMS},
             **{f"{name} alone": getattr(both[1], name) for name in SUMS[:3]},
         }
@@ -56,7 +62,7 @@ class TableProblem:
             out["quantiles"] = rows.quantiles(self.directions, np.array([0.0, 0.1, 0.5, 0.77, 1.0]))
         if views and self.shape.n_splits:
             for leaf in {0, self.shape.n_splits}:
-                view = rows.within(self.hyperplanes[0], self.shape, self.statistics[0], leaf)
+                view = view_from(rows, self.hyperplanes[0], self.shape, self.statistics[0], leaf)
                 out[f"rows in leaf {leaf}"] = np.array([view.n_rows])
                 for name, answer in self.answers(view, views=views - 1).items():
                     out[f"{name} in leaf {leaf}"] = answer
@@ -72,7 +78,7 @@ class TableProblem:
         terms = (
             np.abs(self.family.expected_parameters(self.statistics)) @ np.abs(T).max(axis=0),
             np.abs(self.hyperplanes) @ np.abs(design).max(axis=1),
-            np.abs(table.get("_log_other", 0.0)),
+            np.abs(table.get("log_other", 0.0)),
         )
         return max(TOLERANCE, 64 * np.finfo(float).eps * sum(np.max(term, initial=0.0) for term in terms))
 
@@ -138,11 +144,11 @@ def table_problems(draw, *, case=None):
     statistics = np.einsum("cnl,nk->clk", shares, T)
     if draw(st.booleans()):
         chosen = np.flatnonzero(rng.uniform(size=n) < 0.7)
-        table |= {"_chosen": chosen, "weights": table["weights"][chosen]}
+        table |= {"chosen": chosen, "weights": table["weights"][chosen]}
     if draw(st.booleans()):
         seen = len(table["weights"])
-        table["_log_reach"] = rng.choice([0.0, -1e-9, -0.5, -30.0, -800.0], size=seen)
-        table["_log_other"] = rng.choice(draw(st.sampled_from([[-3.0], [-1e6, -800.0, -3.0, 0.0, 500.0]])), size=seen)
+        table["log_reach"] = rng.choice([0.0, -1e-9, -0.5, -30.0, -800.0], size=seen)
+        table["log_other"] = rng.choice(draw(st.sampled_from([[-3.0], [-1e6, -800.0, -3.0, 0.0, 500.0]])), size=seen)
     width = d + 1
     others = size * rng.normal(size=(c - 1, tree.n_splits, width))
     directions = rng.normal(size=(draw(st.integers(1, 5)), width))

@@ -45,10 +45,8 @@ def test_gates_equal_a_computation_row_by_row(problem, size):
 def products_of(problem, hyperplanes):
     gaps = problem.schema.gaps(problem.X)
     design, left_open = problem.schema.filled(problem.X, gaps)
-    c, m, _ = hyperplanes.shape
-    scratch = np.full((4 * m + 1, c, design.shape[1]), np.nan)
     soft = gap_softening(gaps, hyperplanes, left_open)
-    return gate_products(hyperplanes, problem.shape, design, scratch, soft)
+    return gate_products(hyperplanes, problem.shape, design, soft)
 
 
 @given(problem=problems(), size=st.sampled_from([1.0, 30.0, 1e4]))
@@ -77,7 +75,7 @@ def test_backpropagation_equals_differences_of_the_mean_value(tree, seed):
         membership = np.exp(compute_gates(tree.hyperplanes[None], tree.shape, design, softening).log_membership[0])
         return (membership * value[:, 0]).sum(axis=0)
 
-    products = gate_products(tree.hyperplanes[None], tree.shape, design, np.empty((4 * m + 1, 1, n)), None)
+    products = gate_products(tree.hyperplanes[None], tree.shape, design)
     slope = backpropagate(products, tree.shape, value)
     # Factors of activations are the only way to move one activation alone.
     activation = compute_gates(tree.hyperplanes[None], tree.shape, design).activation[0]
@@ -110,7 +108,7 @@ def test_activations_of_any_size_have_gates_and_memberships_without_a_warning():
     gates = compute_gates(tree.hyperplanes[None], tree.shape, design)
     np.testing.assert_array_equal(gates.gate[0, 0], [0, 0.5, 1])
     np.testing.assert_allclose(gates.log_membership[0], [[-1e6, np.log(0.5), 0], [0, np.log(0.5), -1e6]])
-    products = gate_products(tree.hyperplanes[None], tree.shape, design, np.empty((5, 1, 3)), None)
+    products = gate_products(tree.hyperplanes[None], tree.shape, design)
     np.testing.assert_allclose(products.membership[:, 0], [[0, 0.5, 1], [1, 0.5, 0]], atol=1e-200)
 
 

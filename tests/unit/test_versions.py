@@ -9,6 +9,7 @@ import sklearn
 
 import bayesian_reticulum
 from bayesian_reticulum import compiled, show_versions, versions
+from bayesian_reticulum.rows import ANSWERS
 from plugins import needs_compiled
 
 
@@ -38,7 +39,14 @@ def test_versions_are_those_that_run(capsys):
 )
 def test_compiled_code_is_in_use_unless_switched_off(variable, expected, capsys, monkeypatch):
     monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", variable)
-    assert printed(capsys)["compiled code"] == expected
+    shown = printed(capsys)
+    assert shown["compiled code"] == expected
+    in_use = variable == "1"
+    assert ("NumPy for all others" in shown["sums over rows"], shown["sums over rows"] == "NumPy") == (
+        in_use,
+        not in_use,
+    )
+    assert not in_use or all(request.__name__ in shown["sums over rows"] for request in ANSWERS)
 
 
 def test_the_reason_why_there_is_no_compiled_code_is_printed(capsys, monkeypatch):

@@ -13,7 +13,7 @@ from .classifier import ReticulumClassifier
 from .models import with_model
 from .paper import PaperReticulumClassifier
 from .regressor import ReticulumRegressor
-from .training import TrainingRows, encode_like_fit, training_rows
+from .training import TrainingRows, encode_like_fit, rows_of_model, training_rows
 
 __all__ = [
     "PaperReticulumClassifier",
@@ -21,6 +21,7 @@ __all__ = [
     "ReticulumRegressor",
     "TrainingRows",
     "encode_like_fit",
+    "rows_of_model",
     "training_rows",
     "with_model",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from ..data import Rotation, Schema, features_with_gaps
 from ..families import Family, NormalLinear
-from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES, NumpyRows
+from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES, RowData
 from ..tree import Tree
 from .threads import single_blas
 from .training import TrainingData
@@ -25,23 +24,24 @@ _MOST_ROWS_COMPARED = 50_000
 
 
 class Coordinates(NamedTuple):
-    """Rows along the columns that splits are grown in, and the way back to the columns of the table.
+    """A table along the columns that splits are grown in, and the way back to the columns of the table.
 
     Attributes
     ----------
-    rows : NumpyRows
+    data : RowData
+        What rows are made of: the coordinate system is finished before there are any.
     schema : Schema
         Makes the columns of the table.
     rotation : Rotation or None
         To the axes of a wide table; None if splits are grown in the columns themselves.
     """
 
-    rows: NumpyRows
+    data: RowData
     schema: Schema
     rotation: Rotation | None
 
     @classmethod
-    def choose(cls, data: TrainingData, margin: float, make_rows: Callable[[Schema], NumpyRows]) -> Coordinates:
+    def choose(cls, data: TrainingData, margin: float) -> Coordinates:
         """Learn the schema of a table, its numbers followed `margin` deviations beyond their tails, and rotate it.
 
         Tables that have fewer different rows than columns, or too many columns for a Hessian, are rotated to their
@@ -55,19 +55,17 @@ class Coordinates(NamedTuple):
         if (is_large or _has_fewer_rows(data.X, schema.n_columns)) and not leaves_are_linear:
             if len(features_with_gaps(data.X)) > _MOST_GAPS:
                 schema = replace(schema, averages_gaps=False)
-            return cls._rotated(make_rows(schema), schema, LEADING_AXES if is_large else schema.n_columns)
-        rows = make_rows(schema)
+            plain = RowData.of(data.X, data.targets, data.weights, schema)
+            rotated, rotation = plain.rotated(LEADING_AXES if is_large else schema.n_columns)
+            return cls(rotated, schema, rotation)
+        plain = RowData.of(data.X, data.targets, data.weights, schema)
         if is_large:
-            return cls(rows, schema, None)
+            return cls(plain, schema, None)
+        sample = plain.sample(_CORRELATED_ROWS)
         # Threads of BLAS look for work for a tenth of a second after a call, in the way of the threads of growth.
         with single_blas():
-            schema = rows.sampled(_CORRELATED_ROWS).with_regressions()
-        return cls(rows.with_schema(schema), schema, None)
-
-    @classmethod
-    def _rotated(cls, rows: NumpyRows, schema: Schema, n_leading: int) -> Coordinates:
-        rotated, basis = rows.rotated(n_leading)
-        return cls(rotated, schema, Rotation(basis, rotated.tail))
+            schema = schema.with_regressions(sample.X, sample.weights)
+        return cls(plain.with_schema(schema), schema, None)
 
     @property
     def is_rotated(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,14 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from ..arrays import Floats
-from ..data import Columns, Frame, Schema, is_frame, read_frame, read_training_columns, without_rows
+from ..data import Columns, Frame, is_frame, read_frame, read_training_columns, without_rows
 from ..distributions import random_generator
 from ..evidence import log_bayes_factors
-from ..families import Family
+from ..families import Family, NormalLinear
 from ..growth import Policy, grow_tree
 from ..history import History
 from ..model import GREY_ZONE, Reticulum
-from ..rows import Limits, NativeRows, NumpyRows, rows_in_memory
+from ..rows import GreyShares, Limits, RowData, Rows, RowsFactory, arranged, can_climb, rows_in_memory
 from .base import FLOATS, Estimator
 from .coordinates import Coordinates
 from .models import make_model
@@ -97,6 +98,18 @@ class EvidenceGrownEstimator(Estimator):
         """
         return Limits()
 
+    def rows_factory(self) -> RowsFactory:
+        """What makes the rows that trees are grown on: those in memory, with the limits of `row_limits`.
+
+        A subclass may return another factory, so that sums over rows are made elsewhere.
+
+        Returns
+        -------
+        RowsFactory
+            Called with the data, the family of the leaves, and the threads that a request may use.
+        """
+        return partial(rows_in_memory, limits=self.row_limits())
+
     def _check_parameters(self) -> None:
         least = {"patience": 1, "max_attempts": 0, "n_restarts": 1, "n_directions": 0, "lookahead": 0, "verbose": 0}
         for name, minimum in least.items():
@@ -151,12 +164,9 @@ class EvidenceGrownEstimator(Estimator):
     def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
         """Targets as the family of the fitted model wants them, as its predictions are judged by, and weights."""
 
-    def _rows(
-        self, X: Any, targets: Any, family: Family, weights: Floats, schema: Schema, n_growths: int = 1
-    ) -> NumpyRows:
-        """Rows in memory, for growths that share the threads of this estimator."""
-        threads = max(1, n_threads(self) // n_growths)
-        return rows_in_memory(X, targets, family, weights, schema, threads=threads, limits=self.row_limits())
+    def _rows(self, data: RowData, family: Family, n_growths: int = 1) -> Rows:
+        """Rows for growths that share the threads of this estimator."""
+        return self.rows_factory()(data, family, threads=max(1, n_threads(self) // n_growths))
 
     def _grow_model(
         self, data: TrainingData, kind: str = "", rival: float = -np.inf
@@ -168,27 +178,28 @@ class EvidenceGrownEstimator(Estimator):
         is_linear = kind == "linear"
         policy = self.growth_policy()
         at_once = min(n_threads(self), self.n_restarts)
-        coordinates = Coordinates.choose(
-            data,
-            _LINEAR_MARGIN if is_linear else 0.0,
-            lambda schema: self._rows(data.X, data.targets, data.family, data.weights, schema, at_once),
-        )
-        rows = coordinates.rows
+        coordinates = Coordinates.choose(data, _LINEAR_MARGIN if is_linear else 0.0)
+        family = data.family
+        rows = self._rows(coordinates.data, family, at_once)
         if is_linear:
-            rows = rows.with_family(linear_family(rows, coordinates.is_rotated))
+            assert isinstance(family, NormalLinear)
+            family = linear_family(rows, family, coordinates.is_rotated)
+            rows = self._rows(coordinates.data, family, at_once)
         # Where other threads work on the rows, those of BLAS would be in their way.
-        are_busy = at_once > 1 or (isinstance(rows, NativeRows) and rows.can_climb)
+        are_busy = at_once > 1 or can_climb(rows)
         with single_blas() if are_busy else nullcontext():
-            best = self._best_run(rows, policy, kind, rival, at_once)
+            best = self._best_run(rows, family, policy, kind, rival, at_once)
             return None if best is None else _freeze(data, coordinates, rows, best, policy)
 
-    def _best_run(self, rows: NumpyRows, policy: Policy, kind: str, rival: float, at_once: int) -> Run | None:
+    def _best_run(
+        self, rows: Rows, family: Family, policy: Policy, kind: str, rival: float, at_once: int
+    ) -> Run | None:
         """Grow a tree as often as there are restarts, and take the one with the highest log evidence."""
 
         def run(restart: int, rng: np.random.Generator) -> Run | None:
             label = f"[{type(self).__name__}] {f'{kind} leaves, ' if kind else ''}"
             label += f"growth {restart + 1}/{self.n_restarts}, " if self.n_restarts > 1 else ""
-            return run_growth(grow_tree(rows, policy, rng), label if self.verbose else "", rival)
+            return run_growth(grow_tree(rows, family, policy, rng), label if self.verbose else "", rival)
 
         best: Run | None = None
         for finished in run_side_by_side(run, random_generator(self.random_state).spawn(self.n_restarts), at_once):
@@ -200,13 +211,13 @@ class EvidenceGrownEstimator(Estimator):
 
 
 def _freeze(
-    data: TrainingData, coordinates: Coordinates, rows: NumpyRows, run: Run, policy: Policy
+    data: TrainingData, coordinates: Coordinates, rows: Rows, run: Run, policy: Policy
 ) -> tuple[Reticulum, History]:
     """The model and history of a growth, in the units of the schema."""
     state = run.state
     tree = state.tree
-    rows = rows.with_family(state.family).arranged(tree.hyperplanes, tree.shape)
-    grey_shares = rows.grey_shares(tree.hyperplanes, tree.shape, *GREY_ZONE)
+    rows = arranged(rows, tree.hyperplanes, tree.shape)
+    grey_shares = rows.reduce(GreyShares(tree.hyperplanes, tree.shape, *GREY_ZONE)).shares
     factors = log_bayes_factors(rows, state, many_rows=policy.bayes_factor_rows, beyond_doubt=policy.beyond_doubt)
     family = coordinates.family_of_table(state.family)
     fitted = replace(state, tree=coordinates.tree_of_table(tree))

@@ -12,7 +12,7 @@ from ..distributions import random_generator
 from ..history import GrowthEvent, History
 from ..model import GREY_ZONE, Reticulum
 from ..paper import PARAMETRIZATIONS, Construction, bound_losses, construct
-from ..rows import NumpyRows
+from ..rows import ArrayRows, GreyShares, LocalRows
 from ..tree import Tree, with_canonical_signs
 from .base import Classifier
 from .models import make_model
@@ -140,8 +140,8 @@ class PaperReticulumClassifier(Classifier):
         _check_raw_cells(data)
         data = _in_canonical_order(data)
         raw = identity_schema(data.X.shape[1])
-        rows = NumpyRows(data.X, data.targets, data.family, data.weights, raw)
-        growth = construct(rows, self._construction(), random_generator(self.random_state))
+        rows = ArrayRows.of_table(data.X, data.targets, data.family, data.weights, raw)
+        growth = construct(rows, data.family, self._construction(), random_generator(self.random_state))
         run = run_growth(growth, "[PaperReticulumClassifier] " if self.verbose else "")
         assert run is not None
         return _freeze(data, rows, run)
@@ -158,7 +158,7 @@ class PaperReticulumClassifier(Classifier):
         )
 
 
-def _freeze(data: TrainingData, rows: NumpyRows, run: Run) -> tuple[Reticulum, History]:
+def _freeze(data: TrainingData, rows: LocalRows, run: Run) -> tuple[Reticulum, History]:
     """The model and history of a construction, which worked in the units of the table, in those of a schema."""
     state = run.state
     units = Schema.from_columns(data.X, data.weights, data.encoder.names)
@@ -173,7 +173,7 @@ def _freeze(data: TrainingData, rows: NumpyRows, run: Run) -> tuple[Reticulum, H
     tree, old_leaf = with_canonical_signs(converted(state.tree))
     events = [replace(event, tree=converted(event.tree)) for event in run.events]
     events.append(GrowthEvent(events[-1].attempt, "polished", None, tree, state.log_evidence))
-    grey_shares = rows.grey_shares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)
+    grey_shares = rows.reduce(GreyShares(state.tree.hyperplanes, state.tree.shape, *GREY_ZONE)).shares
     factors = bound_losses(data.family, state.tree, state.statistics)
     fitted = replace(state, tree=tree, statistics=state.statistics[old_leaf])
     model = make_model(data, data.family, schema, fitted, factors, grey_shares)

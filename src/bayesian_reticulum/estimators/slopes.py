@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..families import NormalLinear
-from ..rows import NumpyRows, mean_and_covariance
+from ..rows import Moments, Rows, mean_and_covariance
 
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
 _MOST_SLOPES = 64
@@ -16,25 +16,26 @@ _MOST_SLOPES = 64
 _LEAST_RELEVANCE = 0.1
 
 
-def linear_family(rows: NumpyRows, is_rotated: bool) -> NormalLinear:
-    """The family of the rows with linear leaves: linear in all columns, or in those that matter most.
+def linear_family(rows: Rows, constant: NormalLinear, is_rotated: bool) -> NormalLinear:
+    """The family of constant leaves, which the rows are made for, with linear ones.
+
+    They are linear in all columns, or in those that matter most.
 
     Slopes along columns that matter more in the regression on all rows are believed to be larger, but not in a rotated
     table, which may have fewer rows than features.
     """
-    constant = rows.family
-    assert isinstance(constant, NormalLinear)
-    regression, n = _regression(rows)
-    basis = np.eye(rows.n_features) if rows.n_features <= _MOST_SLOPES else _main_directions(regression)
+    regression, n = _regression(rows, constant)
+    basis = np.eye(rows.n_columns) if rows.n_columns <= _MOST_SLOPES else _main_directions(regression)
     # Fewer rows than features do not show which matter.
     if not is_rotated:
         basis *= _relevance(basis.T @ regression, n)
     return replace(constant, n_slopes=basis.shape[1], basis=basis)
 
 
-def _regression(rows: NumpyRows) -> tuple[Floats, float]:
+def _regression(rows: Rows, constant: NormalLinear) -> tuple[Floats, float]:
     """Slopes (d,) of the ridge regression on all rows, which have constant leaves, and the number of rows."""
-    second, cross, _ = rows.moments(np.zeros(rows.family.n_statistics))
+    sums = rows.reduce(Moments(constant, np.zeros(constant.n_statistics)))
+    second, cross = sums.second, sums.cross
     mean, covariance = mean_and_covariance(second)
     with_target = (cross[1, 1:] - cross[1, 0] * mean) / second[0, 0]
     slopes = np.linalg.solve(covariance + 0.01 * np.eye(len(mean)), with_target)

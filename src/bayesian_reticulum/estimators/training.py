@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from ..arrays import Floats
 from ..data import Columns, Encoder
 from ..families import Family
-from ..rows import NumpyRows
+from ..rows import RowData, Rows
 from .callers import warn_caller
 from .targets import Targets
 from .weights import checked_weights, used_rows
@@ -67,19 +67,20 @@ def encode_like_fit(estimator: Any, X: Any) -> Any:
 
 
 class TrainingRows(NamedTuple):
-    """Rows of a fitted model, and their cells (n, d), targets (n,) and weights (n,); rows of weight 0 are left out.
+    """What rows of a fitted model are made of, and their cells (n, d), targets (n,) and weights (n,).
 
-    Targets are as predictions are judged by them: codes of classes, or the numbers that were given.
+    Rows of weight 0 are left out. Targets are as predictions are judged by them: codes of classes, or the numbers that
+    were given.
     """
 
-    rows: NumpyRows
+    data: RowData
     cells: Any
     targets: Any
     weights: Floats
 
 
 def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingRows:
-    """A table like that of fit, as rows of the fitted model.
+    """A table like that of fit, in the columns of the fitted model.
 
     Parameters
     ----------
@@ -102,5 +103,18 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
     used = used_rows(weights)
     cells, weights = cells[used], weights[used]
     model = estimator.model_
-    rows = estimator._rows(cells, values[used], model.family, weights, model.schema)
-    return TrainingRows(rows, cells, targets[used], weights)
+    data = RowData.of(cells, values[used], weights, model.schema)
+    return TrainingRows(data, cells, targets[used], weights)
+
+
+def rows_of_model(estimator: Any, data: RowData) -> Rows:
+    """Rows for the leaves of a fitted model, made as in fit.
+
+    Parameters
+    ----------
+    estimator : ReticulumClassifier or ReticulumRegressor
+        Fitted.
+    data : RowData
+    """
+    rows: Rows = estimator._rows(data, estimator.model_.family)
+    return rows

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats, Integers
-from ..rows import HESSIAN_ROWS, NativeRows, Pass, Rows
+from ..families import Family
+from ..rows import HESSIAN_ROWS, MembershipSums, Pass, PassSums, Rows, can_climb
 from ..tree import Shape
 from .bound import bound
 from .newton import newton_inverses
@@ -64,6 +65,7 @@ class _Ascent:
     def __init__(
         self,
         rows: Rows,
+        family: Family,
         shape: Shape,
         hyperplanes: Floats,
         precisions: Floats,
@@ -73,8 +75,8 @@ class _Ascent:
         sparse: bool = False,
     ) -> None:
         c, m, width = hyperplanes.shape
-        self.rows, self.shape, self.fixed = rows, shape, fixed
-        self.informants = rows if exact else rows.sampled(HESSIAN_ROWS)
+        self.rows, self.family, self.shape, self.fixed = rows, family, shape, fixed
+        self.informants = rows if exact or rows.n_rows <= 2 * HESSIAN_ROWS else rows.sample(HESSIAN_ROWS)
         self.present = (hyperplanes != 0) | (np.arange(width) == 0) if sparse else None
         assert not (sparse and len(rows.tail)), "only trees on all columns can be sparse"
         self.hyperplanes, self.precisions, self.statistics = hyperplanes.copy(), precisions.copy(), statistics.copy()
@@ -118,11 +120,12 @@ class _Ascent:
             is_last = turn + 1 == effort.max_passes
             information = is_last or bool((service >= self.serves[live]).any())
             service = 0 if information else service + 1
-            at = self._pass(live, self.trial_hyperplanes[live], self.trial_statistics[live], information)
+            expected = self.family.expected_parameters(self.trial_statistics[live])
+            at = self._pass(live, self.trial_hyperplanes[live], expected, information)
             if not self.wants_complete[live].any():
                 # It is no part of a compiled pass, either, which takes a third less time without.
                 at = replace(at, complete=None)
-            value = bound(self.rows.family, self.trial_statistics[live], at)
+            value = bound(self.family, self.trial_statistics[live], expected, at)
             value -= penalty(self.trial_hyperplanes[live], self.precisions[live])
             # An E step alone never lowers the bound: only rounding can.
             is_e_step = ~self.informed[live] & (self.fixed | (self.damping[live] == _MOST_DAMPING))
@@ -130,18 +133,19 @@ class _Ascent:
             risen |= is_e_step & np.isfinite(value)
             self._take_back(live[~risen], value[~risen])
             if risen.any():
-                self._accept(live[risen], value[risen], _of(at, risen), effort, rounds_left, is_last)
+                self._accept(live[risen], value[risen], expected[risen], _of(at, risen), effort, rounds_left, is_last)
         unsettled = np.flatnonzero(~np.isfinite(self.best.log_evidence))
         if len(unsettled):
-            at = self._pass(unsettled, self.hyperplanes[unsettled], self.statistics[unsettled], information=True)
-            value = bound(self.rows.family, self.statistics[unsettled], at)
+            expected = self.family.expected_parameters(self.statistics[unsettled])
+            at = self._pass(unsettled, self.hyperplanes[unsettled], expected, information=True)
+            value = bound(self.family, self.statistics[unsettled], expected, at)
             value -= penalty(self.hyperplanes[unsettled], self.precisions[unsettled])
             assert at.observed is not None
             self._note(unsettled, value, prices(at.observed, self.precisions[unsettled], self.rows.tail), True)
         return self.best
 
-    def _pass(self, trees: Integers, hyperplanes: Floats, statistics: Floats, information: bool) -> Pass:
-        at = self._whole_pass(hyperplanes, statistics, information)
+    def _pass(self, trees: Integers, hyperplanes: Floats, expected: Floats, information: bool) -> PassSums:
+        at = self._whole_pass(hyperplanes, expected, information)
         if self.present is None:
             return at
         present = self.present[trees]
@@ -153,14 +157,14 @@ class _Ascent:
             complete=None if at.complete is None else at.complete * pairs,
         )
 
-    def _whole_pass(self, hyperplanes: Floats, statistics: Floats, information: bool) -> Pass:
+    def _whole_pass(self, hyperplanes: Floats, expected: Floats, information: bool) -> PassSums:
         if not information or self.informants is self.rows:
-            return self.rows.pass_(hyperplanes, self.shape, statistics, information=information)
-        told = self.informants.pass_(hyperplanes, self.shape, statistics, information=True)
+            return self.rows.reduce(Pass(hyperplanes, self.shape, expected, information))
+        told = self.informants.reduce(Pass(hyperplanes, self.shape, expected, information=True))
         assert told.observed is not None
         assert told.complete is not None
         share = self.informants.weight / self.rows.weight
-        at = self.rows.pass_(hyperplanes, self.shape, statistics)
+        at = self.rows.reduce(Pass(hyperplanes, self.shape, expected))
         return replace(at, observed=told.observed / share, complete=told.complete / share)
 
     def _take_back(self, trees: Integers, value: Floats) -> None:
@@ -186,12 +190,19 @@ class _Ascent:
         self.length[trees] = np.fmin(np.fmax(top, _SHORTEST), _LONGEST)
 
     def _accept(
-        self, trees: Integers, value: Floats, at: Pass, effort: Effort, rounds_left: Integers, is_last: bool
+        self,
+        trees: Integers,
+        value: Floats,
+        expected: Floats,
+        at: PassSums,
+        effort: Effort,
+        rounds_left: Integers,
+        is_last: bool,
     ) -> None:
         before = self._known(trees)
         self.hyperplanes[trees], self.statistics[trees] = self.trial_hyperplanes[trees], self.trial_statistics[trees]
         self.value[trees], self.change[trees] = value, at.statistics - self.statistics[trees]
-        self.push[trees] = self.rows.family.expected_parameters(at.statistics) - at.expected
+        self.push[trees] = self.family.expected_parameters(at.statistics) - expected
         if not self.fixed:
             eased = self.damping[trees] / _DAMPING_FACTOR
             self.damping[trees] = np.where(eased < _LEAST_DAMPING, 0.0, eased)
@@ -258,7 +269,7 @@ class _Ascent:
         self.tail_inverse[trees] = tail_inverse[..., 0, 0]
         self.wants_complete[trees] = of_use.any(axis=-1) | of_use_in_tail.any(axis=(-1, -2))
 
-    def _set_slope(self, trees: Integers, at: Pass) -> None:
+    def _set_slope(self, trees: Integers, at: PassSums) -> None:
         prior = prior_diagonal(self.precisions[trees], self.hyperplanes.shape[-1])
         self.slope[trees] = at.gradient - prior * self.hyperplanes[trees]
 
@@ -285,7 +296,7 @@ class _Ascent:
         self.best.log_evidence[kept] = log_evidence[better]
         self.best.prices[kept] = cost[better]
 
-    def _tune(self, trees: Integers, at: Pass) -> None:
+    def _tune(self, trees: Integers, at: PassSums) -> None:
         assert at.observed is not None
         before = self.precisions[trees]
         pull = np.log(update_precisions(self.hyperplanes[trees], before, at.observed, self.rows.tail) / before)
@@ -331,7 +342,7 @@ class _Ascent:
         share = np.ones((len(trees), 1))
         for less in [*0.5 ** np.arange(1, _HALVINGS + 1), 0.0]:
             change = (plain + share * excess)[:, self.hyperplanes[0].size :].reshape(self.change[trees].shape)
-            possible = self.rows.family.are_possible(self.statistics[trees] + change).all(axis=-1)
+            possible = self.family.are_possible(self.statistics[trees] + change).all(axis=-1)
             if possible.all():
                 break
             share[~possible] = less
@@ -354,10 +365,9 @@ def _flat(array: Floats) -> Floats:
     return array.reshape(len(array), math.prod(array.shape[1:]))
 
 
-def _of(at: Pass, trees: Any) -> Pass:
-    """A pass of some trees of a stack."""
-    return Pass(
-        at.expected[trees],
+def _of(at: PassSums, trees: Any) -> PassSums:
+    """The sums of some trees of a stack."""
+    return PassSums(
         at.log_normalizer[trees],
         at.statistics[trees],
         at.gradient[trees],
@@ -368,6 +378,7 @@ def _of(at: Pass, trees: Any) -> Pass:
 
 def ascend(
     rows: Rows,
+    family: Family,
     shape: Shape,
     hyperplanes: Floats,
     precisions: Floats,
@@ -379,6 +390,8 @@ def ascend(
     Parameters
     ----------
     rows : Rows
+    family : Family
+        Of the leaves.
     shape : Shape
     hyperplanes : ndarray of shape (c, m, d + 1)
         Where to start.
@@ -394,21 +407,31 @@ def ascend(
         Each tree at the precisions of its highest log evidence.
     """
     if statistics is None:
-        statistics = rows.prior_statistics(hyperplanes, shape)
-    return _ascended(rows, shape, hyperplanes, precisions, statistics, effort or Effort(), fixed=False)
+        statistics = rows.reduce(MembershipSums(hyperplanes, shape)).statistics
+    return _ascended(rows, family, shape, hyperplanes, precisions, statistics, effort or Effort(), fixed=False)
 
 
 def _ascended(
-    rows: Rows, shape: Shape, hyperplanes: Floats, precisions: Floats, statistics: Floats, effort: Effort, fixed: bool
+    rows: Rows,
+    family: Family,
+    shape: Shape,
+    hyperplanes: Floats,
+    precisions: Floats,
+    statistics: Floats,
+    effort: Effort,
+    fixed: bool,
 ) -> Stack:
     # With small trees a return to Python between passes would take longer than the passes.
-    if isinstance(rows, NativeRows) and rows.can_climb:
-        return Stack(*rows.climb(shape, hyperplanes, precisions, statistics, fixed=fixed, **vars(effort)))
-    return _Ascent(rows, shape, hyperplanes, precisions, statistics, fixed, effort.exact, effort.sparse).run(effort)
+    if can_climb(rows):
+        return Stack(*rows.climb(family, shape, hyperplanes, precisions, statistics, fixed=fixed, **vars(effort)))
+    return _Ascent(rows, family, shape, hyperplanes, precisions, statistics, fixed, effort.exact, effort.sparse).run(
+        effort
+    )
 
 
 def converge_responsibilities(
     rows: Rows,
+    family: Family,
     shape: Shape,
     hyperplanes: Floats,
     precisions: Floats,
@@ -423,6 +446,8 @@ def converge_responsibilities(
     Parameters
     ----------
     rows : Rows
+    family : Family
+        Of the leaves.
     shape : Shape
     hyperplanes : ndarray of shape (c, m, d + 1)
     precisions : ndarray of shape (c, m)
@@ -436,6 +461,6 @@ def converge_responsibilities(
         As in `Effort`.
     """
     if statistics is None:
-        statistics = rows.prior_statistics(hyperplanes, shape)
+        statistics = rows.reduce(MembershipSums(hyperplanes, shape)).statistics
     effort = Effort(tolerance, rounds=0, max_passes=max_passes, exact=exact, sparse=sparse)
-    return _ascended(rows, shape, hyperplanes, precisions, statistics, effort, fixed=True)
+    return _ascended(rows, family, shape, hyperplanes, precisions, statistics, effort, fixed=True)

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Floats
-from ..rows import HESSIAN_ROWS, Rows
+from ..rows import HESSIAN_ROWS, BelowSplits, Rows
 from ..tree import collapse, kept_splits
 from .prices import prior_diagonal
 from .state import State, reconverge
@@ -52,11 +52,11 @@ def least_collapse_gains(rows: Rows, state: State) -> Floats:
     for all splits. The divergence of responsibilities from memberships shrinks by the part among the merged
     leaves. Bounds of splits none of which is below another add up.
     """
-    tree, family = state.tree, rows.family
-    sums, statistics = rows.likelihoods_below(tree.hyperplanes, tree.shape, state.statistics)
-    below = (tree.shape.sides != 0).astype(np.float64)
-    log_likelihoods = (family.expected_parameters(state.statistics) * statistics).sum(axis=-1)
-    divergence = below @ log_likelihoods - sums
+    tree, family = state.tree, state.family
+    expected = family.expected_parameters(state.statistics)
+    sums = rows.reduce(BelowSplits(tree.hyperplanes, tree.shape, expected))
+    statistics, below = sums.statistics, (tree.shape.sides != 0).astype(np.float64)
+    divergence = below @ (expected * statistics).sum(axis=-1) - sums.log_likelihoods
     merging = family.log_evidence(below @ statistics) - below @ family.log_evidence(statistics)
     diagonal = prior_diagonal(state.precisions, tree.n_features + 1)
     cost = state.prices + 0.5 * (diagonal * tree.hyperplanes**2).sum(axis=-1)

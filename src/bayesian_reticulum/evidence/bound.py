@@ -20,16 +20,19 @@ import numpy as np
 
 from ..arrays import Floats
 from ..families import Family
-from ..rows import Pass
+from ..rows import PassSums
 
 
-def bound(family: Family, statistics: Floats, at: Pass) -> Floats:
-    """Return J(w, S) of each tree of a stack, (c,), from the pass made at w and S = `statistics` (c, leaves, k)."""
-    divergence = (at.expected * statistics).sum(axis=-1) - family.log_evidence(statistics)
+def bound(family: Family, statistics: Floats, expected: Floats, at: PassSums) -> Floats:
+    """Return J(w, S) of each tree of a stack, (c,), from the pass made at w and S = `statistics` (c, leaves, k).
+
+    `expected` are the `expected_parameters` of the family at S, which the pass was made with.
+    """
+    divergence = (expected * statistics).sum(axis=-1) - family.log_evidence(statistics)
     return np.asarray(at.log_normalizer - divergence.sum(axis=-1))
 
 
-def free_energy(family: Family, statistics: Floats, at: Pass) -> Floats:
-    """Return F(r, w) of each tree of a stack, (c,), with r the responsibilities of the pass made at w and S."""
-    divergence = (at.expected * at.statistics).sum(axis=(-1, -2)) - at.log_normalizer
+def free_energy(family: Family, expected: Floats, at: PassSums) -> Floats:
+    """Return F(r, w) of each tree of a stack, (c,), with r the responsibilities of a pass made with `expected`."""
+    divergence = (expected * at.statistics).sum(axis=(-1, -2)) - at.log_normalizer
     return np.asarray(family.log_evidence(at.statistics).sum(axis=-1) - divergence)

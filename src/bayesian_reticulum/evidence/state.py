@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..arrays import Floats, frozen, refreeze
 from ..families import Family
-from ..rows import Rows
+from ..rows import Rows, TreeContext
 from ..tree import Tree
 from .ascent import ascend, converge_responsibilities
 from .stack import Effort, Stack
@@ -53,19 +53,28 @@ class State:
 
     __setstate__ = refreeze
 
+    @property
+    def context(self) -> TreeContext:
+        """The tree with the parameters of its leaves, for views."""
+        return TreeContext(self.tree.hyperplanes, self.tree.shape, self.family.expected_parameters(self.statistics))
 
-def state_of(rows: Rows, tree: Tree, stack: Stack, sparse: bool) -> State:
+
+def state_of(family: Family, tree: Tree, stack: Stack, sparse: bool) -> State:
     """Make the state of a tree from the stack of this tree alone."""
     log_evidence = float(stack.log_evidence[0])
-    return State(tree, rows.family, stack.precisions[0], stack.statistics[0], log_evidence, stack.prices[0], sparse)
+    return State(tree, family, stack.precisions[0], stack.statistics[0], log_evidence, stack.prices[0], sparse)
 
 
-def evaluate(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-5, sparse: bool = False) -> State:
+def evaluate(
+    rows: Rows, family: Family, tree: Tree, precisions: Floats, tolerance: float = 1e-5, sparse: bool = False
+) -> State:
     """Return the state of a tree with its hyperplanes kept and responsibilities converged from memberships.
 
     Parameters
     ----------
     rows : Rows
+    family : Family
+        Of the leaves.
     tree : Tree
     precisions : ndarray of shape (m,)
     tolerance : float
@@ -74,18 +83,19 @@ def evaluate(rows: Rows, tree: Tree, precisions: Floats, tolerance: float = 1e-5
         True if slopes that are zero are no part of the model.
     """
     start = tree.hyperplanes[None], precisions[None]
-    return state_of(
-        rows, tree, converge_responsibilities(rows, tree.shape, *start, tolerance=tolerance, sparse=sparse), sparse
-    )
+    stack = converge_responsibilities(rows, family, tree.shape, *start, tolerance=tolerance, sparse=sparse)
+    return state_of(family, tree, stack, sparse)
 
 
-def ascend_tree(rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort) -> State:
+def ascend_tree(
+    rows: Rows, family: Family, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort
+) -> State:
     """Return the state of a tree after an ascent of all its splits, with the responsibilities at which it ended.
 
     The ascent starts from these precisions (m,) and leaf statistics (leaves, k).
     """
-    stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], effort)
-    return state_of(rows, Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack, effort.sparse)
+    stack = ascend(rows, family, tree.shape, tree.hyperplanes[None], precisions[None], statistics[None], effort)
+    return state_of(family, Tree(stack.hyperplanes[0], tree.shape, tree.ids), stack, effort.sparse)
 
 
 def reconverge(rows: Rows, state: State, tolerance: float = 1e-5, exact: bool = True) -> State:
@@ -95,13 +105,19 @@ def reconverge(rows: Rows, state: State, tolerance: float = 1e-5, exact: bool = 
     """
     start = state.tree.hyperplanes[None], state.precisions[None], state.statistics[None]
     stack = converge_responsibilities(
-        rows, state.tree.shape, *start, tolerance=tolerance, exact=exact, sparse=state.sparse
+        rows, state.family, state.tree.shape, *start, tolerance=tolerance, exact=exact, sparse=state.sparse
     )
-    return state_of(rows, state.tree, stack, state.sparse)
+    return state_of(state.family, state.tree, stack, state.sparse)
 
 
 def ascend_and_evaluate(
-    rows: Rows, tree: Tree, precisions: Floats, statistics: Floats, effort: Effort, tolerance: float = 1e-5
+    rows: Rows,
+    family: Family,
+    tree: Tree,
+    precisions: Floats,
+    statistics: Floats,
+    effort: Effort,
+    tolerance: float = 1e-5,
 ) -> State:
     """Return the state of a tree after an ascent of all its splits, with responsibilities converged from memberships.
 
@@ -109,6 +125,6 @@ def ascend_and_evaluate(
     differ where a leaf takes up a few outliers from all over, which it has to hold before it can tell them from other
     rows.
     """
-    state = ascend_tree(rows, tree, precisions, statistics, effort)
-    afresh = evaluate(rows, state.tree, state.precisions, tolerance, effort.sparse)
+    state = ascend_tree(rows, family, tree, precisions, statistics, effort)
+    afresh = evaluate(rows, family, state.tree, state.precisions, tolerance, effort.sparse)
     return state if state.log_evidence > afresh.log_evidence + 1e-3 else afresh

@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..evidence import State, evaluate
+from ..families import Family
 from ..history import Candidate, GrowthEvent, Phase, StoppingReason
-from ..rows import Rows
+from ..rows import Rows, arranged, view_of_leaf
 from ..tree import single_leaf
 from .policy import Policy
 from .polish import polish, reestimate_prior
@@ -74,28 +75,30 @@ class _Growth:
 
 
 def grow_tree(
-    rows: Rows, policy: Policy, rng: np.random.Generator, proposers: Sequence[Proposer] = PROPOSERS
+    rows: Rows, family: Family, policy: Policy, rng: np.random.Generator, proposers: Sequence[Proposer] = PROPOSERS
 ) -> Generator[GrowthEvent, None, tuple[State, StoppingReason]]:
     """Grow a tree; yields every event and returns the final state and why growth stopped.
 
     Parameters
     ----------
     rows : Rows
+    family : Family
+        Of the leaves.
     policy : Policy
     rng : numpy.random.Generator
         The only source of chance.
     proposers : sequence of Proposer
         The kinds of changes to try at each site, in this order.
     """
-    leaf = evaluate(rows, single_leaf(rows.n_features), np.empty(0))
-    growth = _Growth(policy, rng, proposers, *reestimate_prior(rows, leaf, policy))
+    leaf = evaluate(rows, family, single_leaf(rows.n_columns), np.empty(0))
+    growth = _Growth(policy, rng, proposers, rows, reestimate_prior(rows, leaf, policy))
     yield growth.event("start")
     for level, sample in enumerate(nested_samples(rows, policy)):
         is_sample = sample is not rows
-        growth.rows = sample.with_family(growth.incumbent.family)
+        growth.rows = sample
         if is_sample or level > 0:
             carried = carry_over(growth.rows, growth.incumbent, policy)
-            growth.rows, growth.incumbent = reestimate_prior(growth.rows, carried, policy)
+            growth.incumbent = reestimate_prior(growth.rows, carried, policy)
             yield growth.event("start")
         patience = min(policy.patience, policy.sample_patience) if is_sample else policy.patience
         yield from _grow_on(growth, level, patience)
@@ -192,8 +195,7 @@ def _propose(
     Returns all candidates, and the contenders that are worth an ascent of all splits, the most promising first.
     """
     surroundings = surroundings_of(rows, incumbent, site, policy)
-    tree, statistics = site.state.tree, site.state.statistics
-    view = rows.within(tree.hyperplanes, tree.shape, statistics, site.leaf)
+    view = view_of_leaf(rows, site.state.context, site.leaf)
     outlook = survey_site(rows, view, site, policy, rng, first_id)
     candidates: list[Candidate] = []
     contenders: list[_Contender] = []
@@ -230,8 +232,8 @@ def _keep_or_reject(growth: _Growth, trial: Trial) -> Generator[GrowthEvent, Non
     gain = challenger.log_evidence - growth.incumbent.log_evidence
     growth.incumbent = challenger
     yield growth.event("kept", trial.split_id, trial.candidates)
-    growth.rows, growth.incumbent = reestimate_prior(growth.rows, challenger, growth.policy)
+    growth.incumbent = reestimate_prior(growth.rows, challenger, growth.policy)
     if growth.incumbent is not challenger:
         yield growth.event("tuned")
-    growth.rows = growth.rows.arranged(growth.incumbent.tree.hyperplanes, growth.incumbent.tree.shape)
+    growth.rows = arranged(growth.rows, growth.incumbent.tree.hyperplanes, growth.incumbent.tree.shape)
     return gain

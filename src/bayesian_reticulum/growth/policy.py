@@ -196,7 +196,7 @@ class Policy:
 
     def grows_leaf_by_leaf(self, rows: Rows) -> bool:
         """Whether rows and cells are few enough to search single leaves after the rounds."""
-        n_cells = rows.n_rows * (rows.n_features + 1)
+        n_cells = rows.n_rows * (rows.n_columns + 1)
         return rows.n_rows <= self.leaf_by_leaf_rows and n_cells <= self.leaf_by_leaf_cells
 
     def tolerance_for(self, rows: Rows, tolerance: float) -> float:

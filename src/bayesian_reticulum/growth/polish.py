@@ -11,21 +11,17 @@ from ..tree import with_canonical_signs
 from .policy import Policy
 
 
-def reestimate_prior(rows: Rows, state: State, policy: Policy) -> tuple[Rows, State]:
-    """Re-estimate the prior of the leaves (empirical Bayes) and retrain the tree until the prior stops changing.
-
-    Returns the rows with leaves of the new prior, and the tree.
-    """
+def reestimate_prior(rows: Rows, state: State, policy: Policy) -> State:
+    """Re-estimate the prior of the leaves (empirical Bayes) and retrain the tree until the prior stops changing."""
+    effort = policy.effort_for(rows, policy.global_effort)
     for _ in range(policy.most_prior_updates):
-        family = rows.family
+        family = state.family
         if isinstance(family, EmpiricalPriorFamily):
             family = family.with_estimated_prior(state.statistics)
-        if family is rows.family:
+        if family is state.family:
             break
-        rows = rows.with_family(family)
-        effort = policy.effort_for(rows, policy.global_effort)
-        state = ascend_tree(rows, state.tree, state.precisions, state.statistics, effort)
-    return rows, state
+        state = ascend_tree(rows, family, state.tree, state.precisions, state.statistics, effort)
+    return state
 
 
 def polish(rows: Rows, state: State, policy: Policy) -> State:
@@ -41,7 +37,7 @@ def polish(rows: Rows, state: State, policy: Policy) -> State:
     else:
         effort = replace(policy.polish_effort, sparse=state.sparse)
         state = ascend_and_evaluate(
-            rows, state.tree, state.precisions, state.statistics, effort, tolerance=effort.tolerance
+            rows, state.family, state.tree, state.precisions, state.statistics, effort, tolerance=effort.tolerance
         )
     tree, old_leaf = with_canonical_signs(state.tree)
     return replace(state, tree=tree, statistics=state.statistics[old_leaf])

@@ -28,7 +28,7 @@ def retrain(rows: Rows, state: State, policy: Policy) -> State:
     if state.tree.n_splits == 0:
         return state
     effort = policy.effort_for(rows, policy.global_effort)
-    retrained = ascend_tree(rows, state.tree, state.precisions, state.statistics, effort)
+    retrained = ascend_tree(rows, state.family, state.tree, state.precisions, state.statistics, effort)
     return max(retrained, state, key=lambda tree: tree.log_evidence)
 
 

@@ -105,12 +105,11 @@ def expand_leaves(
     The local fits do not depend on one another, so that all splits are trained together once for a whole round: one by
     one would take too long for trees with many splits.
     """
-    tree = incumbent.tree
     local = [proposer for proposer in proposers if proposer.is_local]
     # From right to left, so that a branch does not renumber the leaves that are still to come.
     sites = sorted(leaf_sites(rows, incumbent, policy), key=lambda site: -site.leaf)
     sites = [site for site in sites if site.place not in fruitless]
-    views = rows.views(tree.hyperplanes, tree.shape, incumbent.statistics, [site.leaf for site in sites])
+    views = rows.views(incumbent.context, [site.leaf for site in sites])
     expansion = _Expansion(incumbent, first_id)
     for site, view in zip(sites, views, strict=True):
         if expansion.state.tree.n_splits == policy.max_splits:

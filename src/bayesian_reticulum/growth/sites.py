@@ -9,8 +9,9 @@ import numpy as np
 
 from ..arrays import Integers
 from ..evidence import State, collapse_splits
+from ..families import Family
 from ..history import StoppingReason
-from ..rows import Rows
+from ..rows import MembershipSums, Rows
 from ..tree import Shape, Tree
 from .policy import Policy
 from .ranking import best_first
@@ -80,10 +81,10 @@ class BranchSite:
 Site = LeafSite | BranchSite
 
 
-def unexplained_leaves(rows: Rows, tree: Tree, policy: Policy) -> Integers:
+def unexplained_leaves(rows: Rows, family: Family, tree: Tree, policy: Policy) -> Integers:
     """Leaves with something left to gain, the largest unexplained potential (a method of the family) first."""
-    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
-    potential = np.round(rows.family.unexplained_potential(statistics), 6)
+    statistics = rows.reduce(MembershipSums(tree.hyperplanes[None], tree.shape)).statistics[0]
+    potential = np.round(family.unexplained_potential(statistics), 6)
     ranking = best_first(potential)
     return ranking[potential[ranking] > policy.explained]
 
@@ -99,7 +100,8 @@ def leaf_places(tree: Tree) -> list[LeafPlace]:
 def leaf_sites(rows: Rows, state: State, policy: Policy) -> list[LeafSite]:
     """Unexplained leaves that limits allow to be split, the least explained first."""
     places = leaf_places(state.tree)
-    sites = [LeafSite(places[leaf], state, leaf) for leaf in unexplained_leaves(rows, state.tree, policy).tolist()]
+    leaves = unexplained_leaves(rows, state.family, state.tree, policy).tolist()
+    sites = [LeafSite(places[leaf], state, leaf) for leaf in leaves]
     return [site for site in sites if fits_limits(site, CUT, policy)]
 
 
@@ -155,7 +157,7 @@ def choose_site(rows: Rows, state: State, policy: Policy, last_tried: Mapping[Pl
 def limit_reached(rows: Rows, state: State, policy: Policy) -> StoppingReason:
     """The limit that kept all unexplained leaves from being split, if one did."""
     tree = state.tree
-    levels = tree.shape.leaf_levels[unexplained_leaves(rows, tree, policy)]
+    levels = tree.shape.leaf_levels[unexplained_leaves(rows, state.family, tree, policy)]
     if len(levels) and policy.max_splits is not None and tree.n_splits >= policy.max_splits:
         return "max_splits"
     if len(levels) and policy.max_depth is not None and levels.min() >= policy.max_depth:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..evidence import State, ascend_tree, converge_responsibilities, merge_leaves
-from ..rows import Rows
+from ..families import Family
+from ..rows import Rows, view_of_leaf
 from ..tree import Tree, branch_of, splits_below
 from .policy import Policy
 from .proposals import Proposal
@@ -25,6 +26,8 @@ class Surroundings:
     ----------
     split_id : int
         The id of the first split of the branch.
+    family : Family
+        Of the leaves.
     view : Rows
         The rows as the branch sees them, the rest of the tree held.
     log_evidence : float
@@ -32,6 +35,7 @@ class Surroundings:
     """
 
     split_id: int
+    family: Family
     view: Rows
     log_evidence: float
 
@@ -44,11 +48,12 @@ def surroundings_of(rows: Rows, incumbent: State, site: Site, policy: Policy) ->
         return None
     branch, splits, leaves = branch_of(tree, split), splits_below(tree, split), np.flatnonzero(tree.shape.sides[split])
     rest = merge_leaves(incumbent, [split])
-    view = rows.within(rest.tree.hyperplanes, rest.tree.shape, rest.statistics, int(leaves[0]))
+    view = view_of_leaf(rows, rest.context, int(leaves[0]))
     start = branch.hyperplanes[None], incumbent.precisions[splits][None], incumbent.statistics[leaves][None]
     tolerance = policy.surrounding_effort.tolerance
-    stack = converge_responsibilities(view, branch.shape, *start, tolerance=tolerance, exact=False)
-    return Surroundings(int(tree.ids[split]), view, float(stack.log_evidence[0]))
+    family = incumbent.family
+    stack = converge_responsibilities(view, family, branch.shape, *start, tolerance=tolerance, exact=False)
+    return Surroundings(int(tree.ids[split]), family, view, float(stack.log_evidence[0]))
 
 
 def _largest_branch(tree: Tree, site: Site, policy: Policy) -> int | None:
@@ -77,7 +82,8 @@ def train_surroundings(surroundings: Surroundings | None, proposal: Proposal, po
     splits, leaves = splits_below(tree, split), np.flatnonzero(tree.shape.sides[split])
     effort = policy.effort_for(surroundings.view, policy.surrounding_effort)
     effort = replace(effort, least=surroundings.log_evidence - policy.far_behind)
-    branch = ascend_tree(surroundings.view, branch_of(tree, split), precisions[splits], statistics[leaves], effort)
+    start = branch_of(tree, split), precisions[splits], statistics[leaves]
+    branch = ascend_tree(surroundings.view, surroundings.family, *start, effort)
     hyperplanes = tree.hyperplanes.copy()
     hyperplanes[splits], precisions[splits] = branch.tree.hyperplanes, branch.precisions
     statistics[leaves] = branch.statistics

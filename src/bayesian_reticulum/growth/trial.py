@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..evidence import State, ascend_tree
+from ..families import Family
 from ..history import Candidate, GrowthEvent
 from ..rows import Rows
 from .policy import Policy
@@ -45,7 +46,7 @@ def train_and_prune(
     """
     split_id = proposal.split_id
     hopeful = max(incumbent.log_evidence + lead - policy.hopeless, proposal.worth_without)
-    challenger = train_all_splits(rows, proposal, policy, least=hopeful - policy.half_trained)
+    challenger = train_all_splits(rows, incumbent.family, proposal, policy, least=hopeful - policy.half_trained)
     events = [
         GrowthEvent(0, "proposed", split_id, proposal.started, np.nan),
         GrowthEvent(0, "local", split_id, proposal.tree, np.nan),
@@ -64,7 +65,7 @@ def train_and_prune(
     return challenger, tuple(events)
 
 
-def train_all_splits(rows: Rows, proposal: Proposal, policy: Policy, least: float) -> State:
+def train_all_splits(rows: Rows, family: Family, proposal: Proposal, policy: Policy, least: float) -> State:
     """The changed tree after an ascent of all its splits, given up once it is not hoped to reach `least`."""
     effort = replace(policy.effort_for(rows, policy.global_effort), least=least)
-    return ascend_tree(rows, proposal.tree, proposal.precisions, proposal.statistics, effort)
+    return ascend_tree(rows, family, proposal.tree, proposal.precisions, proposal.statistics, effort)

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Floats
+from ..data import weighted_quantiles
 from ..evidence import State
 from ..families import Family
 from ..history import Candidate, GrowthEvent, Phase, StoppingReason
-from ..rows import Rows
+from ..rows import Block, LocalRows, MembershipSums
 from ..tree import Shape, Tree, collapse, single_leaf, split_leaf
 from .adam import Adam
 from .parametrizations import PARAMETRIZATIONS
+from .requests import bound_gradient, reduce_block, rows_of_leaf
 
 _ONE_SPLIT = split_leaf(single_leaf(0), 0, [0.0]).shape
 # Divided by a smaller range, slopes would overflow.
@@ -59,57 +61,67 @@ class Construction:
 
 
 def construct(
-    rows: Rows, settings: Construction, rng: np.random.Generator
+    rows: LocalRows, family: Family, settings: Construction, rng: np.random.Generator
 ) -> Generator[GrowthEvent, None, tuple[State, StoppingReason]]:
     """Construct a tree (paper, Algorithm 1); yields every event and returns the final tree and why it stopped.
 
     Parameters
     ----------
-    rows : Rows
+    rows : LocalRows
         In the units of the table.
+    family : Family
+        Of the leaves.
     settings : Construction
     rng : numpy.random.Generator
         The only source of random numbers.
     """
-    tree = single_leaf(rows.n_features)
-    statistics, value = _evaluate(rows, tree)
+    block = rows.gather()
+    tree = single_leaf(rows.n_columns)
+    statistics, value = _evaluate(block, family, tree)
     yield GrowthEvent(0, "start", None, tree, value)
     for attempt in range(1, settings.max_attempts + 1):
-        leaf = choose_leaf(rows.family, statistics, tree.shape, settings.max_depth, rng)
+        leaf = choose_leaf(family, statistics, tree.shape, settings.max_depth, rng)
         if leaf is None:
-            return _state(rows.family, tree, statistics, value), _why_no_leaf(rows.family, statistics)
+            return _state(family, tree, statistics, value), _why_no_leaf(family, statistics)
         value_before, split_id = value, attempt - 1
         phase_values = []
         extended = tree
-        for phase, extended in _extend(rows, tree, leaf, split_id, settings, rng):
-            statistics, value = _evaluate(rows, extended)
+        for phase, extended in _extend(block, family, tree, leaf, split_id, settings, rng):
+            statistics, value = _evaluate(block, family, extended)
             phase_values.append(value)
             yield GrowthEvent(attempt, phase, split_id, extended, value)
-        tree, statistics = prune_by_factor(rows.family, extended, statistics, settings.pruning_factor)
-        value = _bound(rows.family, statistics)
+        tree, statistics = prune_by_factor(family, extended, statistics, settings.pruning_factor)
+        value = _bound(family, statistics)
         if tree.n_splits < extended.n_splits:
             yield GrowthEvent(attempt, "pruned", split_id, tree, value)
         is_kept = split_id in tree.ids
         reason = "its children beat it by more than the pruning factor asks" if is_kept else "pruned"
         candidate = Candidate("random", phase_values[1] - value_before, value - value_before, is_kept, reason)
         yield GrowthEvent(attempt, "kept" if is_kept else "rejected", split_id, tree, value, (candidate,))
-    return _state(rows.family, tree, statistics, value), "max_attempts"
+    return _state(family, tree, statistics, value), "max_attempts"
 
 
 def _extend(
-    rows: Rows, tree: Tree, leaf: int, split_id: int, settings: Construction, rng: np.random.Generator
+    block: Block,
+    family: Family,
+    tree: Tree,
+    leaf: int,
+    split_id: int,
+    settings: Construction,
+    rng: np.random.Generator,
 ) -> Iterator[tuple[Phase, Tree]]:
     """Put a new split in the place of a leaf: as drawn, trained alone, and trained with all others."""
-    hyperplane = initial_hyperplane(rows, tree, leaf, settings, rng)
+    hyperplane = initial_hyperplane(block, tree, leaf, settings, rng)
     half = settings.n_gradient_steps // 2
     yield "proposed", split_leaf(tree, leaf, hyperplane, split_id)
     # The new split changes no other leaf, so that rows that do not reach it need not be seen.
-    leaf_rows = rows.reaching(tree.hyperplanes, tree.shape, leaf, hard=False)
-    trained = ascend_by_adam(leaf_rows, hyperplane[None], _ONE_SPLIT, settings, half).reshape(-1)
+    of_leaf = rows_of_leaf(block, tree.hyperplanes, tree.shape, leaf, hard=False)
+    trained = ascend_by_adam(of_leaf, family, hyperplane[None], _ONE_SPLIT, settings, half).reshape(-1)
     local = split_leaf(tree, leaf, trained, split_id)
     yield "local", local
     steps = settings.n_gradient_steps - half
-    yield "global", Tree(ascend_by_adam(rows, local.hyperplanes, local.shape, settings, steps), local.shape, local.ids)
+    hyperplanes = ascend_by_adam(block, family, local.hyperplanes, local.shape, settings, steps)
+    yield "global", Tree(hyperplanes, local.shape, local.ids)
 
 
 def choose_leaf(
@@ -123,7 +135,7 @@ def choose_leaf(
     return int(rng.choice(len(potential), p=potential / total)) if total > 0 else None
 
 
-def initial_hyperplane(rows: Rows, tree: Tree, leaf: int, settings: Construction, rng: np.random.Generator) -> Floats:
+def initial_hyperplane(block: Block, tree: Tree, leaf: int, settings: Construction, rng: np.random.Generator) -> Floats:
     """Draw a split through the middle of a leaf's rows (paper, appendix on the implementation).
 
     The normal is uniform on the unit sphere once columns are divided by their pseudo-range, the difference of the
@@ -131,34 +143,36 @@ def initial_hyperplane(rows: Rows, tree: Tree, leaf: int, settings: Construction
     if the splits above were hard. Where quartiles are equal, the range of these rows, or else of all rows, is the
     pseudo-range; that of a constant column is 1.
     """
-    leaf_rows = rows.reaching(tree.hyperplanes, tree.shape, leaf, hard=True)
-    low, first, median, third, high = _quantiles(leaf_rows, (0.0, 0.25, 0.5, 0.75, 1.0))
+    of_leaf = rows_of_leaf(block, tree.hyperplanes, tree.shape, leaf, hard=True)
+    low, first, median, third, high = _quantiles(of_leaf, (0.0, 0.25, 0.5, 0.75, 1.0))
     pseudo_range = np.where(third - first > _SMALLEST_RANGE, third - first, high - low)
     if (pseudo_range <= _SMALLEST_RANGE).any():
-        lowest, highest = _quantiles(rows, (0.0, 1.0))
+        lowest, highest = _quantiles(block, (0.0, 1.0))
         pseudo_range = np.where(pseudo_range > _SMALLEST_RANGE, pseudo_range, highest - lowest)
         pseudo_range = np.where(pseudo_range > _SMALLEST_RANGE, pseudo_range, 1.0)
-    direction = rng.standard_normal(rows.n_features)
+    direction = rng.standard_normal(len(block.design) - 1)
     slopes = settings.initial_stiffness * direction / np.linalg.norm(direction) / pseudo_range
     return np.append(-slopes @ median, slopes)
 
 
-def ascend_by_adam(rows: Rows, hyperplanes: Floats, shape: Shape, settings: Construction, steps: int) -> Floats:
+def ascend_by_adam(
+    block: Block, family: Family, hyperplanes: Floats, shape: Shape, settings: Construction, steps: int
+) -> Floats:
     """Hyperplanes (m, d + 1) after some steps of Adam up the bound; leaf statistics are summed anew in each."""
     parametrization = PARAMETRIZATIONS[settings.parametrization]
     coordinates = parametrization.coordinates(hyperplanes)
     adam = Adam(settings.learning_rate)
     for _ in range(steps):
-        _, gradient = rows.bound_pass(parametrization.hyperplanes(coordinates)[None], shape)
+        gradient = bound_gradient(block, family, parametrization.hyperplanes(coordinates)[None], shape)
         coordinates = coordinates + adam.step(parametrization.gradient(coordinates, gradient[0]))
     return parametrization.hyperplanes(coordinates)
 
 
-def _quantiles(rows: Rows, probabilities: tuple[float, ...]) -> Floats:
+def _quantiles(block: Block, probabilities: tuple[float, ...]) -> Floats:
     """Quantiles of each column, (probabilities, d); the mean of two rows if a quantile lies between them."""
-    columns = np.column_stack([np.zeros(rows.n_features), np.eye(rows.n_features)])
-    lower = rows.quantiles(columns, np.array(probabilities))
-    upper = -rows.quantiles(-columns, 1 - np.array(probabilities))
+    columns = block.design[1:].T
+    lower = weighted_quantiles(columns, block.weights, np.array(probabilities))
+    upper = -weighted_quantiles(-columns, block.weights, 1 - np.array(probabilities))
     return 0.5 * (lower + upper).T
 
 
@@ -190,10 +204,10 @@ def bound_losses(family: Family, tree: Tree, statistics: Floats) -> Floats:
     return np.asarray(below @ family.log_evidence(statistics) - family.log_evidence(below @ statistics))
 
 
-def _evaluate(rows: Rows, tree: Tree) -> tuple[Floats, float]:
+def _evaluate(block: Block, family: Family, tree: Tree) -> tuple[Floats, float]:
     """Leaf statistics, sums over rows weighed by membership, and their bound."""
-    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
-    return statistics, _bound(rows.family, statistics)
+    statistics = reduce_block(MembershipSums(tree.hyperplanes[None], tree.shape), block).statistics[0]
+    return statistics, _bound(family, statistics)
 
 
 def _bound(family: Family, statistics: Floats) -> float:

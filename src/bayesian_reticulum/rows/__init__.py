@@ -1,29 +1,89 @@
 """The training rows, behind the only door through which anything else may ask about them.
 
-`protocol` says what may be asked (`Rows`) and what a pass answers (`Pass`). `numpy` answers block by block and is the
-reference; `native` answers from compiled code; `memory` chooses between them. `sampling` decides which rows are in a
-sample, `histogram` and `information` hold the sums of scans and of Newton's steps, `gap_sums` what missing cells add
-to gradient and information, and `limits` every size at which rows change how they work.
+`protocol` is the contract: `Rows`, `LocalRows` and the `TreeContext` of a view. `requests` holds what is summed over
+rows, each request a frozen value that is computed on a `block` in any namespace of arrays, with its sums;
+`information` and `gap_sums` are parts of a pass. `source` is what rows are made of, `part` what is in view of that, and
+`views` how leaves see rows. `arrays` answers requests block by block and is the reference; `native` answers those that
+`answers` lists from compiled code; `memory` chooses between them. `shortcuts` says what some rows do in one go,
+`sampling` which rows are in a sample, and `limits` every size at which rows change how they work.
 """
 
 from __future__ import annotations
 
+from .answers import ANSWERS
+from .arrays import ArrayRows
+from .block import Block, Facts, block_size, join_blocks
 from .limits import FULL_HESSIAN_COLUMNS, HESSIAN_ROWS, LEADING_AXES, Limits
 from .memory import rows_in_memory
 from .native import NativeRows
-from .numpy import NumpyRows
-from .protocol import Pass, Rows, mean_and_covariance, scan_family
+from .protocol import Likelihood, LocalRows, Rows, RowsFactory, TreeContext, view_of_leaf
+from .requests import (
+    BelowSplits,
+    BelowSums,
+    GreyShares,
+    GreySums,
+    Histogram,
+    HistogramSums,
+    LeafSums,
+    MembershipSums,
+    Moments,
+    MomentSums,
+    Pass,
+    PassSums,
+    Request,
+    S,
+    mean_and_covariance,
+    scan_family,
+    sum_over,
+)
+from .sampling import row_keys, sampled_places
+from .shortcuts import ClimbingRows, arranged, can_climb, scan
+from .source import RowData
+from .views import join_seen, seen_from
 
 __all__ = [
+    "ANSWERS",
     "FULL_HESSIAN_COLUMNS",
     "HESSIAN_ROWS",
     "LEADING_AXES",
+    "ArrayRows",
+    "BelowSplits",
+    "BelowSums",
+    "Block",
+    "ClimbingRows",
+    "Facts",
+    "GreyShares",
+    "GreySums",
+    "Histogram",
+    "HistogramSums",
+    "LeafSums",
+    "Likelihood",
     "Limits",
+    "LocalRows",
+    "MembershipSums",
+    "MomentSums",
+    "Moments",
     "NativeRows",
-    "NumpyRows",
     "Pass",
+    "PassSums",
+    "Request",
+    "RowData",
     "Rows",
+    "RowsFactory",
+    "S",
+    "TreeContext",
+    "arranged",
+    "block_size",
+    "can_climb",
+    "join_blocks",
+    "join_seen",
     "mean_and_covariance",
+    "row_keys",
     "rows_in_memory",
+    "sampled_places",
+    "scan",
     "scan_family",
+    "seen_from",
+    "sum_over",
+    "view_of_leaf",
 ]

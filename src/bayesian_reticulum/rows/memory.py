@@ -1,32 +1,32 @@
-"""The one place that decides what makes the sums over rows in memory: compiled code where it is in use, else NumPy.
-
-`NativeRows` still leaves single requests to NumPy where that is faster or takes less memory (`limits`).
-"""
+"""The one place that chooses rows: compiled code where it is in use, else NumPy."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays import Floats
 from ..compiled import is_available
-from ..data import Schema
-from ..families import Family
+from .arrays import ArrayRows
 from .limits import DEFAULT_LIMITS, Limits
 from .native import NativeRows
-from .numpy import NumpyRows
+from .part import TablePart
+from .protocol import Likelihood, LocalRows
+from .source import RowData
 
 
 def rows_in_memory(
-    X: Any,
-    targets: Any,
-    family: Family,
-    weights: Floats,
-    schema: Schema,
-    *,
-    threads: int = 1,
-    limits: Limits = DEFAULT_LIMITS,
-) -> NumpyRows:
-    """Make the fastest rows that there are; threads are used by compiled code alone."""
-    if is_available():
-        return NativeRows(X, targets, family, weights, schema, threads=threads, limits=limits)
-    return NumpyRows(X, targets, family, weights, schema, limits=limits)
+    data: RowData, likelihood: Likelihood, *, threads: int = 1, limits: Limits = DEFAULT_LIMITS
+) -> LocalRows:
+    """Make the fastest rows that there are; threads are used by compiled code alone.
+
+    Parameters
+    ----------
+    data : RowData
+    likelihood : Likelihood
+        A family; its prior is of no importance.
+    threads : int
+    limits : Limits
+
+    Returns
+    -------
+    LocalRows
+    """
+    part = TablePart.whole(data, likelihood, limits)
+    return NativeRows(part, threads=threads) if is_available() else ArrayRows(part)

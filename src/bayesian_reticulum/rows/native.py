@@ -1,30 +1,38 @@
 """Rows in memory whose sums are made in compiled code.
 
-The compiled code (`src/native`) reads the rows once for each request, block by block, in threads if asked to; NumPy
-remains the reference that it is tested against.
+The compiled code (`src/native`) reads the rows once for each request, block by block, in threads if asked to. Which
+requests it answers is said in one place, `answers`; all others, and those of families that it does not know, are
+computed on blocks as in `ArrayRows`, which it is tested against.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Floats, Integers, unpack_symmetric
-from ..compiled import mix_leaves, native_gaps, native_leaves, native_units, readable_cells
+from ..arrays import Floats, Integers
+from ..compiled import leaf_coefficients, mix_leaves, native_gaps, native_leaves, native_units, readable_cells
 from ..data import Schema
 from ..families import CodedFamily, FactoredFamily, Family
 from ..tree import Shape, Tree
-from .limits import HESSIAN_ROWS
-from .numpy import NumpyRows
-from .protocol import Moments, Pass, scan_family
+from .answers import ANSWERS
+from .arrays import ArrayRows
+from .block import NO_TAIL, Block
+from .limits import DEFAULT_LIMITS, HESSIAN_ROWS, Limits
+from .part import TablePart, mass_of, sample_of
+from .protocol import Likelihood, TreeContext
+from .requests import Histogram, Request, S, scan_family
+from .source import RowData
+from .views import Seen, log_negligible
 
 # Without a compiler at installation these are missing, and no NativeRows are made (`compiled.is_available`).
 with contextlib.suppress(ImportError):
-    from .._native import Table, ascend, group_pad, pad
+    from .._native import Table, ascend, pad
 
 
 class _Layout(NamedTuple):
@@ -47,353 +55,240 @@ class _Layout(NamedTuple):
     gap_starts: Integers
 
 
-class NativeRows(NumpyRows):
+class _Whole:
+    """What the rows of one table share, whichever of them are in view; made when it is first needed.
+
+    Parameters
+    ----------
+    data : RowData
+    likelihood : Likelihood
+    limits : Limits
+    """
+
+    def __init__(self, data: RowData, likelihood: Likelihood, limits: Limits) -> None:
+        self._data = data
+        low, high = limits.float_weights
+        self.is_coded = isinstance(likelihood, CodedFamily)
+        self.is_factored = isinstance(likelihood, FactoredFamily)
+        is_large = self.is_coded and data.n_rows > limits.fewest_in_floats
+        self.in_floats = is_large and bool(((data.weights >= low) & (data.weights <= high)).all())
+        # The compiled table, and the place in it of each row, once it is made: views copy its standardised columns.
+        self.table: tuple[Any, Integers] | None = None
+
+    @cached_property
+    def has_gaps(self) -> NDArray[np.bool_] | None:
+        """Whether cells are missing in each row; None if in none of the table."""
+        if self._data.gaps is None:
+            return None
+        columns = [np.isnan(self._data.X[:, source]) for source in self._data.gaps.sources]
+        return np.asarray(np.logical_or.reduce(columns))
+
+
+class NativeRows:
     """Rows in memory whose sums are made in compiled code.
 
     Parameters
     ----------
+    part : TablePart
+        The rows in view.
     threads : int, default=1
         Threads that work on a request, where it is large enough; they do not change a bit of the answer.
-
-    Notes
-    -----
-    All other parameters are those of `NumpyRows`.
     """
 
-    def __init__(self, *args: Any, threads: int = 1, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._threads = threads
+    def __init__(self, part: TablePart, *, threads: int = 1, _whole: _Whole | None = None) -> None:
+        self.part, self.threads = part, threads
+        self._limits = part.facts.limits
+        self._whole = _Whole(part.data, part.likelihood, self._limits) if _whole is None else _whole
         # Samples by size, None where all rows are the sample.
-        self._samples: dict[int, Self | None] = {}
-        # Statistics that are too wide to be held for all rows are left to NumPy, block by block.
-        self._is_coded = isinstance(self.family, CodedFamily)
-        self._is_factored = isinstance(self.family, FactoredFamily)
-        self._fits = self._is_coded or self._is_factored or self._n * self.family.n_statistics * 8 <= self._limits.kept_bytes
-        if "is_large" not in self._shared:
-            low, high = self._limits.float_weights
-            self._shared["is_large"] = self._n > self._limits.fewest_in_floats
-            self._shared["has_float_weights"] = bool(((self._weights >= low) & (self._weights <= high)).all())
+        self._samples: dict[int, NativeRows | None] = {}
 
-    def _replaced(self, **changes: Any) -> Self:
-        return super()._replaced(**({"threads": self._threads} | changes))
+    @classmethod
+    def of_table(
+        cls,
+        X: Any,
+        targets: Any,
+        likelihood: Likelihood,
+        weights: Floats,
+        schema: Schema,
+        *,
+        tail: Floats = NO_TAIL,
+        limits: Limits = DEFAULT_LIMITS,
+        threads: int = 1,
+    ) -> NativeRows:
+        """All rows of a table, given as for `RowData`."""
+        part = TablePart.whole(RowData.of(X, targets, weights, schema, tail), likelihood, limits)
+        return cls(part, threads=threads)
+
+    def _of(self, part: TablePart) -> NativeRows:
+        """Other rows of the same table."""
+        return NativeRows(part, threads=self.threads, _whole=self._whole)
+
+    @property
+    def axes(self) -> Floats:
+        return self.part.axes
+
+    @property
+    def tail(self) -> Floats:
+        return self.part.facts.tail
+
+    @property
+    def n_columns(self) -> int:
+        return self.part.facts.n_columns
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.part.weights)
 
     @cached_property
-    def _layout(self) -> _Layout:
-        if isinstance(self.family, CodedFamily):
-            codes = np.asarray(self.family.row_codes(self._targets_of(slice(0, self._n))))
-            counts = np.bincount(codes)
-        else:
-            codes, counts = np.zeros(self._n, dtype=np.int64), np.array([self._n])
-        # Rows with gaps come last in each segment, so that blocks without any are spared their work.
-        has_gaps = self._has_gaps
-        ranks, order = codes if has_gaps is None else 2 * codes + has_gaps, self._order
-        order = np.argsort(ranks, kind="stable") if order is None else order[np.argsort(ranks[order], kind="stable")]
-        present = np.flatnonzero(counts)
-        gap_counts = np.zeros(len(counts)) if has_gaps is None else np.bincount(codes, has_gaps, len(counts))
-        counts, gap_counts = counts[present], gap_counts[present].astype(np.int64)
-        padded = -(-counts // pad) * pad
-        segments = np.concatenate([[0], np.cumsum(padded)])
-        skipped = segments[:-1] - np.concatenate([[0], np.cumsum(counts)[:-1]])
-        row = np.full(segments[-1], -1, dtype=np.int64)
-        row[np.arange(self._n) + np.repeat(skipped, counts)] = order
-        gap_starts = np.where(gap_counts > 0, segments[:-1] + counts - gap_counts, segments[1:])
-        return _Layout(row, segments, present.astype(np.int32), gap_starts)
-
-    @property
-    def _in_floats(self) -> bool:
-        """Whether ascents may make passes in float32."""
-        return self._is_ordered and bool(self._shared["has_float_weights"])
-
-    @property
-    def _is_ordered(self) -> bool:
-        """Whether rows are summed in an order by content."""
-        return self._is_coded and bool(self._shared["is_large"])
-
-    @property
-    def _order(self) -> Integers | None:
-        """The order of a large table by keys and weights; None for all other rows.
-
-        Sums, of float32 above all, depend on the order of rows so much that the tree would show it. Views and samples
-        of rows in order are in order, too.
-        """
-        if not self._is_ordered or self._chosen is not None:
-            return None
-        if "order" not in self._shared:
-            self._shared["order"] = np.lexsort((self._weights, self._keys))
-        order: Integers = self._shared["order"]
-        return order
-
-    def sampled(self, size: int) -> Self:
-        if self._log_reach is not None:
-            return super().sampled(size)
-        # Samples of all rows are asked for again and again. Those of views are not, and would be kept for nothing.
-        if size not in self._samples:
-            sample = super().sampled(size)
-            if sample._chosen is not None and self._chosen is None and self._is_ordered:
-                sample = sample._at(np.lexsort((sample._weights, self._keys[sample._chosen])))
-            # Rows that refer to themselves would be freed late.
-            self._samples[size] = None if sample is self else sample
-        sampled = self._samples[size]
-        return self if sampled is None else sampled
-
-    @cached_property
-    def _sum_of_weights(self) -> float:
-        # Sorted, as the sum can be seen in the last digits of precisions.
-        return float(np.sort(self._mass).sum() if self._is_ordered else self._mass.sum())
-
-    @property
     def weight(self) -> float:
-        return self._sum_of_weights
+        # Sorted, as the sum can be seen in the last digits of precisions.
+        return float(np.sort(mass_of(self.part)).sum())
 
-    def with_regressions(self) -> Schema:
-        order = self._order
-        return super().with_regressions() if order is None else self._at(order).with_regressions()
-
-    def grey_shares(self, hyperplanes: Floats, shape: Shape, low: float, high: float) -> Floats:
-        order = self._order
-        if order is not None:
-            return self._at(order).grey_shares(hyperplanes, shape, low, high)
-        return super().grey_shares(hyperplanes, shape, low, high)
-
-    @property
-    def _has_gaps(self) -> NDArray[np.bool_] | None:
-        """Whether cells are missing in each row in view; None if in none of the table."""
-        if self._gaps is None:
-            return None
-        if "has_gaps" not in self._shared:
-            columns = (np.isnan(self._X[:, source]) for source in self._gaps.sources)
-            self._shared["has_gaps"] = np.logical_or.reduce(list(columns))
-        has_gaps: NDArray[np.bool_] = self._shared["has_gaps"]
-        return has_gaps if self._chosen is None else has_gaps[self._chosen]
+    def reduce(self, request: Request[S]) -> S:
+        answer = ANSWERS.get(type(request))
+        if answer is None or not answer.serves(self, request):
+            return self.in_blocks.reduce(request)
+        sums: S = answer.compute(self, request)
+        return sums
 
     @cached_property
-    def _table(self) -> Any:
-        row, segments, codes, gap_starts = self._layout
-        is_row = row >= 0
+    def in_blocks(self) -> ArrayRows:
+        """The same rows as blocks, in the order in which compiled code sums them."""
+        return ArrayRows(self._part_in_order)
 
-        def spread(values: Floats) -> Floats:
-            return np.where(is_row, values[..., row], 0.0)
+    @cached_property
+    def _part_in_order(self) -> TablePart:
+        return self.part if self._order is None else self.part.take(self._order)
 
-        statistics, targets, basis = None, None, None
-        if isinstance(self.family, FactoredFamily):
-            targets = spread(self.family.target_moments(self._targets_of(slice(0, self._n))))
-            basis = self.family.column_basis(self.n_features)
-        elif not self._is_coded:
-            statistics = spread(self._read(0, self._n)[1].T)
-        weights = spread(self._weights)
-        is_view = self._log_reach is not None
-        keeps = self._n * self._width * 8 <= self._limits.kept_bytes
-        whole, places = None, None
-        if keeps and self._chosen is not None and "whole" in self._shared:
-            schema, k, whole_table, place = self._shared["whole"]
-            if schema is self._schema and k == self.family.n_statistics:
-                whole, places = whole_table, np.where(is_row, place[self._chosen[row]], -1)
-        table = Table(
-            readable_cells(self._X),
-            row if self._chosen is None else np.where(is_row, self._chosen[row], -1),
-            segments,
-            gap_starts,
-            codes,
-            self.family.n_statistics,
-            statistics,
-            targets,
-            None if basis is None else np.ascontiguousarray(basis),
-            weights,
-            spread(self._mass) if is_view else weights,
-            None if self._log_reach is None else spread(self._log_reach),
-            None if self._log_other is None else spread(self._log_other),
-            native_units(self._schema),
-            native_gaps(self._gaps, self._schema.regressions),
-            np.ascontiguousarray(self.tail),
-            keeps,
-            whole,
-            places,
-        )
-        if keeps and self._chosen is None:
-            # Views copy their standardised columns from this table.
-            place = np.empty(self._n, dtype=np.int64)
-            place[row[is_row]] = np.flatnonzero(is_row)
-            self._shared["whole"] = self._schema, self.family.n_statistics, table, place
-        return table
+    def views(self, context: TreeContext, leaves: Sequence[int] | Integers) -> Iterator[NativeRows]:
+        if context.shape.n_splits == 0:
+            yield from (self for _ in leaves)
+            return
+        seen_from, ordered = self._seen_from, self.part
+        if not self.holds_statistics:
+            seen_from, ordered = self.in_blocks.seen_from, self._part_in_order
+        at_once = self._limits.views_at_once
+        for start in range(0, len(leaves), at_once):
+            seen = seen_from(context, np.asarray(leaves[start : start + at_once], dtype=np.int64))[::-1]
+            while seen:
+                # Popped, so that the arrays of a view are freed with it.
+                places, log_reach, log_other = seen.pop()
+                yield self._of(ordered.take(places, log_reach=log_reach, log_other=log_other))
 
-    def with_family(self, family: Family) -> Self:
-        rows = super().with_family(family)
-        same_rows = (self._is_coded and rows._is_coded) or (
-            isinstance(self.family, FactoredFamily)
-            and isinstance(family, FactoredFamily)
-            and getattr(family, "basis", None) is getattr(self.family, "basis", None)
-        )
-        if same_rows and family.n_statistics == self.family.n_statistics:
-            # The compiled table and the samples do not depend on the prior.
-            cached = vars(self).keys() & {"_layout", "_table"}
-            vars(rows).update((name, vars(self)[name]) for name in cached)
-            rows._samples = {size: sample and sample.with_family(family) for size, sample in self._samples.items()}
-        return rows
-
-    def _threads_for(self, gates_per_row: int) -> int:
-        return self._threads if self._n * gates_per_row >= self._limits.fewest_gates else 1
-
-    def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
-        if not self._fits:
-            return super().pass_(hyperplanes, shape, statistics, information=information)
-        c, m, width = hyperplanes.shape
-        expected = self.family.expected_parameters(statistics)
-        log_normalizer = np.zeros(c)
-        new_statistics = np.zeros(statistics.shape)
-        gradient = np.zeros(hyperplanes.shape)
-        width -= max(len(self.tail) - 1, 0)
-        packed = np.zeros((2, c, m, width * (width + 1) // 2)) if information else None
-        self._table.pass_(
-            np.ascontiguousarray(hyperplanes),
-            shape.children,
-            np.ascontiguousarray(expected),
-            self._threads_for(c * m * (width if information else 1)),
-            log_normalizer,
-            new_statistics,
-            gradient,
-            None if packed is None else packed[0],
-            None if packed is None else packed[1],
-        )
-        if packed is None:
-            return Pass(expected, log_normalizer, new_statistics, gradient)
-        return Pass(expected, log_normalizer, new_statistics, gradient, *unpack_symmetric(packed, width))
-
-    def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:
-        if not self._fits:
-            return super().prior_statistics(hyperplanes, shape)
-        c, m, _ = hyperplanes.shape
-        out = np.zeros((c, m + 1, self.family.n_statistics))
-        threads = self._threads_for(c * m)
-        self._table.membership_sums(np.ascontiguousarray(hyperplanes), shape.children, threads, out)
-        return out
-
-    def _view_contents(
-        self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaves: Integers
-    ) -> list[tuple[Integers, Floats, Floats]]:
-        if not self._fits:
-            return super()._view_contents(hyperplanes, shape, statistics, leaves)
-        contents = self._table.leaf_views(
-            np.ascontiguousarray(hyperplanes[None]),
-            shape.children,
-            np.ascontiguousarray(self.family.expected_parameters(statistics)[None]),
+    def _seen_from(self, context: TreeContext, leaves: Integers) -> list[Seen]:
+        contents = self.table.leaf_views(
+            np.ascontiguousarray(context.hyperplanes[None]),
+            context.shape.children,
+            np.ascontiguousarray(context.expected[None]),
             leaves,
-            self._log_negligible,
-            self._threads_for(shape.n_splits),
+            log_negligible(self._limits),
+            self.threads_for(context.shape.n_splits),
         )
         views = []
         contents.reverse()
         while contents:
             # Popped, so that compiled arrays are freed one by one as those of NumPy take their place.
             place, log_reach, log_other = contents.pop()
-            places = self._layout.row[place]
-            order = slice(None) if self._is_ordered else np.argsort(places)
-            views.append((places[order], log_reach[order], log_other[order]))
+            views.append(Seen(self._layout.row[place], log_reach, log_other))
         return views
 
-    def likelihoods_below(self, hyperplanes: Floats, shape: Shape, statistics: Floats) -> tuple[Floats, Floats]:
-        if not self._fits:
-            return super().likelihoods_below(hyperplanes, shape, statistics)
-        sums, new_statistics = np.zeros(shape.n_splits), np.zeros(statistics.shape)
-        self._table.likelihoods_below(
-            np.ascontiguousarray(hyperplanes[None]),
-            shape.children,
-            np.ascontiguousarray(self.family.expected_parameters(statistics)[None]),
-            self._threads_for(shape.n_splits),
-            sums,
-            new_statistics,
-        )
-        return sums, new_statistics
+    def sample(self, size: int) -> NativeRows:
+        # Samples of all rows are asked for again and again. Those of views are not, and would be kept for nothing.
+        if self.part.log_reach is not None:
+            return self._sampled(size)
+        if size not in self._samples:
+            sample = self._sampled(size)
+            # Rows that refer to themselves would be freed late.
+            self._samples[size] = None if sample is self else sample
+        sampled = self._samples[size]
+        return self if sampled is None else sampled
 
-    @cached_property
-    def _leaves(self) -> Any:
-        return native_leaves(self.family)
-
-    @cached_property
-    def _scan_leaves(self) -> Any:
-        return native_leaves(scan_family(self.family))
-
-    def _coefficients(self, statistics: Floats) -> Floats | None:
-        """Mean coefficients of a leaf whose residuals are scanned; None where leaves are constant."""
-        if not self.family.uses_design:
-            return None
-        if self._leaves is None:
-            return np.ascontiguousarray(self.family.mean_coefficients(statistics))
-        out = np.empty(self._leaves.n_slopes + 1)
-        self._leaves.average(np.ascontiguousarray(statistics), out)
-        return out
-
-    def moments(self, statistics: Floats) -> Moments:
-        width = self.n_features + 1
-        if not (self._is_coded or self._is_factored) or width > self._limits.most_multiplied:
-            return super().moments(statistics)
-        second, pairs = np.zeros(width * (width + 1) // 2), width * (width + 1) // 2
-        threads = self._threads_for(width)
-        if self._is_coded:
-            cross = np.zeros((self.family.n_statistics, width))
-            self._table.moments(threads, second, cross)
-            # Each row has a 1 in its first column, and in the statistic of its code.
-            return Moments(unpack_symmetric(second, width), cross, cross[:, 0].copy())
-        coefficients = self._coefficients(statistics)
-        sums = np.zeros(3 * width if coefficients is None else pairs + width)
-        size = np.zeros(3 if coefficients is None else width + 1)
-        self._table.moments_of_numbers(coefficients, threads, second, sums, size)
-        cross = (
-            sums.reshape(3, width)
-            if coefficients is None
-            else np.concatenate([unpack_symmetric(sums[:pairs], width), sums[None, pairs:]])
-        )
-        return Moments(unpack_symmetric(second, width), cross, size)
+    def _sampled(self, size: int) -> NativeRows:
+        part = sample_of(self.part, size)
+        if part is self.part:
+            return self
+        if self.part.chosen is None:
+            part = part.take(np.lexsort((part.weights, part.keys)))
+        return self._of(part)
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
-        if not self._fits:
-            return super().quantiles(directions, probabilities)
+        if not self.holds_statistics:
+            return self.in_blocks.quantiles(directions, probabilities)
         out = np.empty((len(directions), len(probabilities)))
         # A few directions at a time, as the values of all rows along them are held at once.
-        step = max(1, self._limits.quantile_floats // max(self._n, 1))
-        threads = self._threads_for(len(directions))
+        step = max(1, self._limits.quantile_floats // max(self.n_rows, 1))
+        threads = self.threads_for(len(directions))
         for start in range(0, len(directions), step):
             part = slice(start, start + step)
-            self._table.quantiles(np.ascontiguousarray(directions[part]), probabilities, threads, out[part])
+            self.table.quantiles(np.ascontiguousarray(directions[part]), probabilities, threads, out[part])
         return out
 
-    def scan(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
-        if self._scan_leaves is None:
-            return super().scan(directions, edges, cuts, statistics)
-        out = np.empty((len(cuts), 2, *edges.shape))
-        self._table.scan(
-            np.ascontiguousarray(directions),
-            np.ascontiguousarray(edges),
-            np.ascontiguousarray(cuts),
-            self._scan_leaves,
-            self._coefficients(statistics),
-            self._threads_for(len(directions) * len(cuts)),
+    def gather(self) -> Block:
+        return self.part.read(0, self.n_rows)
+
+    def scan(self, request: Histogram) -> Floats | None:
+        """Gains of thresholds (`shortcuts.scan`), compared where the sums are; None for families that it does not know."""
+        leaves = native_leaves(scan_family(request.family))
+        if leaves is None or not (self.is_coded or self.is_factored):
+            return None
+        out = np.empty((len(request.cuts), 2, *request.edges.shape))
+        self.table.scan(
+            np.ascontiguousarray(request.directions),
+            np.ascontiguousarray(request.edges),
+            np.ascontiguousarray(request.cuts),
+            leaves,
+            leaf_coefficients(request.family, request.statistics),
+            self.threads_for(len(request.directions) * len(request.cuts)),
             out,
         )
         return out
 
-    def arranged(self, hyperplanes: Floats, shape: Shape) -> Self:
+    def arranged(self, hyperplanes: Floats, shape: Shape) -> NativeRows:
+        """The same rows sorted by their leaf if they are many: most subtrees can then be skipped."""
         limits = self._limits
-        if self._n < limits.fewest_arranged or shape.n_splits < limits.fewest_splits_arranged:
+        if self.n_rows < limits.fewest_arranged or shape.n_splits < limits.fewest_splits_arranged:
             return self
         tree = Tree(hyperplanes, shape, np.arange(shape.n_splits))
-        leaf = np.empty(self._n, dtype=np.int64)
-        step = max(1, limits.arranged_floats // (shape.n_leaves + self.n_features))
-        for start in range(0, self._n, step):
+        leaf = np.empty(self.n_rows, dtype=np.int64)
+        step = max(1, limits.arranged_floats // (shape.n_leaves + self.n_columns))
+        data, chosen = self.part.data, self.part.chosen
+        for start in range(0, self.n_rows, step):
             part = slice(start, start + step)
-            X = self._X[part if self._chosen is None else self._chosen[part]]
-            leaf[part] = mix_leaves(self._schema, tree, None, X, self._threads).argmax(axis=1)
+            X = data.X[part if chosen is None else chosen[part]]
+            leaf[part] = mix_leaves(data.schema, tree, None, X, self.threads).argmax(axis=1)
         order = self._order
         if order is None:
-            order = np.arange(self._n)
-        return self._at(order[np.argsort(leaf[order], kind="stable")])
+            order = np.arange(self.n_rows)
+        return self._of(self.part.take(order[np.argsort(leaf[order], kind="stable")]))
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether row statistics are a single one among zeros."""
+        return self._whole.is_coded
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether row statistics are products of factors, which are made where they are summed."""
+        return self._whole.is_factored
+
+    @property
+    def holds_statistics(self) -> bool:
+        """Whether the compiled table has all row statistics: those of other families can be too many for memory."""
+        return self.is_coded or self.is_factored or self.n_rows * self.part.facts.n_statistics * 8 <= self._limits.kept_bytes
 
     @property
     def can_climb(self) -> bool:
-        """Whether `climb` may be called: row statistics fit into memory."""
-        return self._fits
+        """Whether `climb` may be called."""
+        return self.holds_statistics
+
+    @property
+    def in_floats(self) -> bool:
+        """Whether ascents may make passes in float32."""
+        return self._whole.in_floats
 
     def climb(
         self,
+        family: Family,
         shape: Shape,
         hyperplanes: Floats,
         precisions: Floats,
@@ -412,45 +307,114 @@ class NativeRows(NumpyRows):
             np.array(start, dtype=np.float64, order="C") for start in (hyperplanes, precisions, statistics)
         )
         log_evidence, prices = np.empty(len(hyperplanes)), np.empty(precisions.shape)
-        hessian_rows = self if exact else self.sampled(HESSIAN_ROWS)
+        hessian_rows = self if exact else self.sample(HESSIAN_ROWS)
         ascend(
-            self._table,
-            hessian_rows._table,
+            self.table,
+            hessian_rows.table,
             1.0 if hessian_rows is self else self.weight / hessian_rows.weight,
             shape.children,
             hyperplanes,
             precisions,
             statistics,
-            self._leaves,
-            self.family,
+            native_leaves(family),
+            family,
             fixed,
             sparse,
             tolerance,
             rounds,
             max_passes,
             least,
-            self._threads,
+            self.threads,
             self._limits.fewest_gates,
-            self._in_floats and tolerance >= self._limits.float_tolerance and not exact,
+            self.in_floats and tolerance >= self._limits.float_tolerance and not exact,
             log_evidence,
             prices,
         )
         return hyperplanes, precisions, statistics, log_evidence, prices
 
-    def histogram(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
-        if self.family.uses_design and not self._is_factored:
-            return super().histogram(directions, edges, cuts, statistics)
-        k = scan_family(self.family).n_statistics
-        bins, groups = edges.shape[1] + 1, len(cuts) + 1
-        out = np.zeros((len(directions), bins, k, -(-groups // group_pad) * group_pad))
-        self._table.histogram(
-            np.ascontiguousarray(directions),
-            np.ascontiguousarray(edges),
-            np.ascontiguousarray(cuts),
-            self._coefficients(statistics),
-            self._threads_for(len(directions)),
-            out,
+    def threads_for(self, gates_per_row: int) -> int:
+        """Threads for a request of so many gates for each row."""
+        return self.threads if self.n_rows * gates_per_row >= self._limits.fewest_gates else 1
+
+    @property
+    def _order(self) -> Integers | None:
+        """The order by content of a whole table, so that the order of rows cannot be seen in any sum.
+
+        Views and samples of rows in order are in order, too: these have none.
+        """
+        return self.part.data.content.order if self.part.chosen is None else None
+
+    @cached_property
+    def _layout(self) -> _Layout:
+        n, likelihood = self.n_rows, self.part.likelihood
+        if self.is_coded:
+            codes = np.asarray(cast("CodedFamily", likelihood).row_codes(self.part.targets))
+            counts = np.bincount(codes)
+        else:
+            codes, counts = np.zeros(n, dtype=np.int64), np.array([n])
+        # Rows with gaps come last in each segment, so that blocks without any are spared their work.
+        has_gaps, chosen = self._whole.has_gaps, self.part.chosen
+        if has_gaps is not None and chosen is not None:
+            has_gaps = has_gaps[chosen]
+        ranks, order = codes if has_gaps is None else 2 * codes + has_gaps, self._order
+        order = np.argsort(ranks, kind="stable") if order is None else order[np.argsort(ranks[order], kind="stable")]
+        present = np.flatnonzero(counts)
+        gap_counts = np.zeros(len(counts)) if has_gaps is None else np.bincount(codes, has_gaps, len(counts))
+        counts, gap_counts = counts[present], gap_counts[present].astype(np.int64)
+        padded = -(-counts // pad) * pad
+        segments = np.concatenate([[0], np.cumsum(padded)])
+        skipped = segments[:-1] - np.concatenate([[0], np.cumsum(counts)[:-1]])
+        row = np.full(segments[-1], -1, dtype=np.int64)
+        row[np.arange(n) + np.repeat(skipped, counts)] = order
+        gap_starts = np.where(gap_counts > 0, segments[:-1] + counts - gap_counts, segments[1:])
+        return _Layout(row, segments, present.astype(np.int32), gap_starts)
+
+    @cached_property
+    def table(self) -> Any:
+        """The compiled table."""
+        row, segments, codes, gap_starts = self._layout
+        is_row = row >= 0
+        part, facts, schema = self.part, self.part.facts, self.part.data.schema
+
+        def spread(values: Any) -> Any:
+            return None if values is None else np.where(is_row, values[..., row], 0.0)
+
+        statistics, targets, basis = None, None, None
+        if self.is_factored:
+            likelihood = cast("FactoredFamily", part.likelihood)
+            targets, basis = spread(likelihood.target_moments(part.targets)), likelihood.column_basis(facts.n_columns)
+        elif not self.is_coded:
+            statistics = spread(part.read(0, self.n_rows).statistics.T)
+        weights, chosen = spread(part.weights), part.chosen
+        n_gaps = 0 if facts.gaps is None else len(facts.gaps.sources)
+        keeps = self.n_rows * (facts.n_columns + 1 + n_gaps) * 8 <= self._limits.kept_bytes
+        whole, places = None, None
+        if keeps and chosen is not None and self._whole.table is not None:
+            whole, place = self._whole.table
+            places = np.where(is_row, place[chosen[row]], -1)
+        table = Table(
+            readable_cells(part.data.X),
+            row if chosen is None else np.where(is_row, chosen[row], -1),
+            segments,
+            gap_starts,
+            codes,
+            facts.n_statistics,
+            statistics,
+            targets,
+            None if basis is None else np.ascontiguousarray(basis),
+            weights,
+            weights if part.log_reach is None else spread(mass_of(part)),
+            spread(part.log_reach),
+            spread(part.log_other),
+            native_units(schema),
+            native_gaps(facts.gaps, schema.regressions),
+            np.ascontiguousarray(facts.tail),
+            keeps,
+            whole,
+            places,
         )
-        by_group = out[..., :groups].transpose(3, 0, 1, 2)
-        left = by_group[1:]
-        return np.stack([left, by_group[:1] - left], axis=1)
+        if keeps and chosen is None:
+            place = np.empty(self.n_rows, dtype=np.int64)
+            place[row[is_row]] = np.flatnonzero(is_row)
+            self._whole.table = table, place
+        return table

@@ -14,8 +14,9 @@ from ..arrays import Integers
 from ..data import Schema
 from ..evidence import State, ascend_tree, reconverge
 from ..model import Reticulum
-from ..rows import FULL_HESSIAN_COLUMNS
+from ..rows import FULL_HESSIAN_COLUMNS, Rows
 from ..tree import Tree
+from .bench import Bench
 from .policy import SimplificationPolicy
 
 
@@ -25,8 +26,8 @@ class Problem:
 
     Attributes
     ----------
-    rows : Rows
-        Of a wide table, with the columns of its most important features alone.
+    bench : Bench
+        The rows; of a wide table, with the columns of its most important features alone.
     schema : Schema
         Of the whole table.
     columns : ndarray of int
@@ -44,7 +45,7 @@ class Problem:
     policy : SimplificationPolicy
     """
 
-    rows: Any
+    bench: Bench
     schema: Schema
     columns: Integers
     n_features: int
@@ -56,20 +57,22 @@ class Problem:
     policy: SimplificationPolicy = field(default_factory=SimplificationPolicy)
 
     @classmethod
-    def of(cls, estimator: Any, rows: Any, verbose: bool, policy: SimplificationPolicy) -> Problem:
+    def of(cls, estimator: Any, bench: Bench, verbose: bool, policy: SimplificationPolicy) -> Problem:
         """The problem of simplifying a fitted estimator on these rows."""
         model: Reticulum = estimator.model_
         schema, max_splits, max_depth = model.schema, estimator.max_splits, estimator.max_depth
         columns = np.arange(schema.n_columns)
-        if schema.n_columns > FULL_HESSIAN_COLUMNS and rows.restricted(columns) is not None:
+        if schema.n_columns > FULL_HESSIAN_COLUMNS:
             important = np.argsort(-model.feature_importances, kind="stable")[: policy.most_candidates]
-            columns = np.flatnonzero(np.isin(schema.source, important))
-            rows = rows.restricted(columns)
+            some = np.flatnonzero(np.isin(schema.source, important))
+            few = bench.restricted(some)
+            if few is not None:
+                bench, columns = few, some
         varying = np.where(schema.low < schema.high, schema.source, -1)
         source = varying[columns]
         features = np.unique(source[source >= 0]).tolist()
         return cls(
-            rows,
+            bench,
             schema,
             columns,
             len(np.unique(varying[varying >= 0])),
@@ -80,6 +83,11 @@ class Problem:
             verbose,
             policy,
         )
+
+    @property
+    def rows(self) -> Rows:
+        """The rows on which trees are judged."""
+        return self.bench.rows
 
     @property
     def lacks_columns(self) -> bool:
@@ -133,7 +141,7 @@ class Problem:
 
     def refit(self, state: State) -> State:
         """A tree after an ascent of all its splits; slopes that are zero stay zero."""
-        return refit_sparse(self.rows, state, self.policy)
+        return refit_sparse(self.bench, state, self.policy)
 
     def report(self, what: str, state: State) -> None:
         """Print a line on a tree that was tried, if that is wanted."""
@@ -165,18 +173,18 @@ def extract_columns(tree: Tree, columns: Integers) -> Tree:
     return Tree(tree.hyperplanes[:, np.append(0, 1 + columns)], tree.shape, tree.ids)
 
 
-def refit_sparse(rows: Any, state: State, policy: SimplificationPolicy) -> State:
+def refit_sparse(bench: Bench, state: State, policy: SimplificationPolicy) -> State:
     """The tree after an ascent of all its splits; slopes that are zero stay zero."""
-    tree, effort = state.tree, policy.whole_effort(rows)
+    tree, effort = state.tree, policy.whole_effort(bench.rows)
     if not tree.n_splits:
-        return reconverge(rows, state)
+        return reconverge(bench.rows, state)
     # Columns that no split looks at would be summed over for nothing.
     columns = columns_of(tree)
-    few = rows.restricted(columns) if len(columns) < policy.few_columns * tree.n_features else None
-    judge = rows if few is None else few
+    few = bench.restricted(columns) if len(columns) < policy.few_columns * tree.n_features else None
+    judge = bench.rows if few is None else few.rows
     start = tree if few is None else extract_columns(tree, columns)
-    refitted = ascend_tree(judge, start, state.precisions, state.statistics, effort)
-    if policy.growth.grows_on_samples(rows):
+    refitted = ascend_tree(judge, state.family, start, state.precisions, state.statistics, effort)
+    if policy.growth.grows_on_samples(bench.rows):
         # Information was summed over a sample; trees are compared by the prices of all rows.
         refitted = reconverge(judge, refitted, tolerance=policy.reconverge_tolerance)
     return refitted if few is None else replace(refitted, tree=embed_columns(refitted.tree, columns, tree.n_features))

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..arrays import Floats, Integers
 from ..evidence import Stack, State, ascend, evaluate, prior_diagonal
+from ..families import Family
 from ..growth import CUT, LeafPlace, best_axis_cuts, bound_of_leaf, leaf_places, unexplained_leaves
-from ..rows import Pass, Rows
+from ..rows import MembershipSums, Pass, PassSums, Rows, view_of_leaf
 from ..tree import Tree, graft, single_leaf
 from .problem import Problem
 
@@ -27,8 +28,8 @@ def regrow(problem: Problem, max_features: int, charged: bool) -> State:
         return state.log_evidence - charged * problem.price_of_choice(state.tree)
 
     is_sampled = growth.grows_on_samples(problem.rows)
-    search = replace(problem, rows=problem.rows.sampled(growth.sample_rows)) if is_sampled else problem
-    state = evaluate(search.rows, single_leaf(search.rows.n_features), np.empty(0), sparse=True)
+    search = replace(problem, bench=problem.bench.sample(growth.sample_rows)) if is_sampled else problem
+    state = evaluate(search.rows, search.bench.family, single_leaf(search.rows.n_columns), np.empty(0), sparse=True)
     tried: set[LeafPlace] = set()
     next_id = 0
     while state.tree.n_splits < problem.max_splits:
@@ -45,16 +46,17 @@ def regrow(problem: Problem, max_features: int, charged: bool) -> State:
         rival = search.refit(replace(state, tree=tree, precisions=precisions, statistics=statistics))
         if worth(rival) > worth(state) + growth.minimal_gain:
             state = rival
-    if search.rows is problem.rows:
+    if search.bench is problem.bench:
         return state
-    statistics = problem.rows.prior_statistics(state.tree.hyperplanes[None], state.tree.shape)[0]
+    request = MembershipSums(state.tree.hyperplanes[None], state.tree.shape)
+    statistics = problem.rows.reduce(request).statistics[0]
     return problem.refit(replace(state, statistics=statistics))
 
 
 def _next_leaf(problem: Problem, state: State, tried: set[LeafPlace]) -> int | None:
     """The least explained leaf that was not tried yet, which is noted; None if there is none."""
     tree, places = state.tree, leaf_places(state.tree)
-    for leaf in unexplained_leaves(problem.rows, tree, problem.policy.growth).tolist():
+    for leaf in unexplained_leaves(problem.rows, state.family, tree, problem.policy.growth).tolist():
         if places[leaf] not in tried and tree.shape.leaf_levels[leaf] < problem.max_depth:
             tried.add(places[leaf])
             return int(leaf)
@@ -66,9 +68,9 @@ def _sparse_cut(problem: Problem, state: State, leaf: int, max_features: int, ch
 
     Starts with those that look at one feature, and adds the features that promise most, to several splits at once.
     """
-    tree, policy, growth = state.tree, problem.policy, problem.policy.growth
-    view = problem.rows.within(tree.hyperplanes, tree.shape, state.statistics, leaf)
-    starts = best_axis_cuts(view, state.statistics[leaf], policy.beam, growth)
+    family, policy, growth = state.family, problem.policy, problem.policy.growth
+    view = view_of_leaf(problem.rows, state.context, leaf)
+    starts = best_axis_cuts(view, family, state.statistics[leaf], policy.beam, growth)
     if not len(starts):
         return None
     for cut in starts[:, 0]:
@@ -76,10 +78,11 @@ def _sparse_cut(problem: Problem, state: State, leaf: int, max_features: int, ch
         for columns in problem.groups:
             if column in columns:
                 cut[1 + columns] = np.where(cut[1 + columns] == 0, policy.smallest_slope, cut[1 + columns])
-    best, worth = None, bound_of_leaf(view, state.statistics[leaf]) - growth.largest_local_loss - growth.minimal_gain
+    best, of_leaf = None, bound_of_leaf(view, family, state.statistics[leaf])
+    worth = of_leaf - growth.largest_local_loss - growth.minimal_gain
     # A sparse split has few angles: as weak a prior as for one.
     precisions = np.full((len(starts), 1), growth.weak_precision)
-    stack = ascend(view, CUT, starts, precisions, None, policy.effort)
+    stack = ascend(view, family, CUT, starts, precisions, None, policy.effort)
     for size in range(1, max_features + 1):
         first = stack.take([int(np.argmax(np.round(stack.log_evidence, 6)))])
         price = charged * problem.price_of_choice(Tree(first.hyperplanes[0], CUT, np.zeros(1, dtype=np.int64)))
@@ -87,10 +90,10 @@ def _sparse_cut(problem: Problem, state: State, leaf: int, max_features: int, ch
             best, worth = first, float(first.log_evidence[0] - price)
         if size == max_features:
             break
-        wider, parents = _extend(problem, view, stack)
+        wider, parents = _extend(problem, family, view, stack)
         if not len(wider):
             break
-        stack = ascend(view, CUT, wider, stack.precisions[parents], stack.statistics[parents], policy.effort)
+        stack = ascend(view, family, CUT, wider, stack.precisions[parents], stack.statistics[parents], policy.effort)
     return best
 
 
@@ -104,12 +107,13 @@ class _Extension:
     slopes: Floats
 
 
-def _extend(problem: Problem, view: Rows, stack: Stack) -> tuple[Floats, Integers]:
+def _extend(problem: Problem, family: Family, view: Rows, stack: Stack) -> tuple[Floats, Integers]:
     """Splits of a leaf with one more feature, those that promise the highest log evidence.
 
     Returns their hyperplanes (c, 1, d + 1), and which split of the stack each came from, (c,).
     """
-    at = view.pass_(stack.hyperplanes, CUT, stack.statistics, information=True)
+    expected = family.expected_parameters(stack.statistics)
+    at = view.reduce(Pass(stack.hyperplanes, CUT, expected, information=True))
     extensions = [extension for parent in range(len(stack)) for extension in _extensions_of(problem, stack, at, parent)]
     extensions.sort(key=lambda extension: -round(extension.promise, 6))
     wider, parents = [], []
@@ -129,7 +133,7 @@ def _extend(problem: Problem, view: Rows, stack: Stack) -> tuple[Floats, Integer
     return np.array(wider), np.array(parents, dtype=np.int64)
 
 
-def _extensions_of(problem: Problem, stack: Stack, at: Pass, parent: int) -> Iterator[_Extension]:
+def _extensions_of(problem: Problem, stack: Stack, at: PassSums, parent: int) -> Iterator[_Extension]:
     """A split of the beam with each of the features that it does not look at, by a quadratic bound around it."""
     assert at.observed is not None
     assert at.complete is not None

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Floats, Integers
 from ..evidence import State, collapse_splits, evaluate, least_collapse_gains, prior_diagonal
+from ..rows import Pass
 from ..tree import Tree, splice
 from .problem import Problem, features_of_splits
 from .regrowth import regrow
@@ -112,7 +113,8 @@ def feature_losses(problem: Problem, state: State) -> Floats:
     other slopes of the split would make up for it.
     """
     tree = state.tree
-    at = problem.rows.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
+    expected = state.family.expected_parameters(state.statistics[None])
+    at = problem.rows.reduce(Pass(tree.hyperplanes[None], tree.shape, expected, information=True))
     assert at.observed is not None
     used = problem.uses(tree)
     losses = np.full(used.shape, np.inf)
@@ -151,7 +153,7 @@ def _smaller(problem: Problem, state: State) -> Iterator[tuple[str, State]]:
     for split, side in np.argwhere(tree.children >= 0).tolist():
         kept = splice(tree, split, side)
         precisions = state.precisions[np.isin(tree.ids, kept.ids)]
-        merged.append((split, evaluate(rows, kept, precisions, tolerance, sparse=True)))
+        merged.append((split, evaluate(rows, state.family, kept, precisions, tolerance, sparse=True)))
     merged.sort(key=lambda rival: -rival[1].log_evidence)
     for split, rival in merged[:1]:
         yield f"split {split} merged with one below", problem.refit(rival)

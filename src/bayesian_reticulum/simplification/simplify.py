@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Floats
-from ..data import Rotation
 from ..distributions import ClassDistribution
-from ..estimators import training_rows, with_model
+from ..estimators import rows_of_model, training_rows, with_model
 from ..evidence import State, log_bayes_factors, penalty, reconverge
 from ..growth import polish
 from ..history import GrowthEvent, History
 from ..model import GREY_ZONE, Reticulum, fitted_model
-from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES
+from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES, GreyShares
 from ..tree import Tree
+from .bench import Bench
 from .policy import SimplificationPolicy
 from .problem import Problem, columns_of, extract_columns, features_of_splits
 from .result import Simplification, SimplificationStep
@@ -100,13 +101,14 @@ def simplify(
             f"{type(estimator).__name__} was not grown by a log evidence in which splits have a price, so that there "
             "is nothing to judge a simpler tree by. Use ReticulumClassifier."
         )
-    rows, cells, targets, weights = training_rows(estimator, X, y, sample_weight)
-    problem = Problem.of(estimator, rows, bool(verbose), SimplificationPolicy(estimator.growth_policy()))
+    data, cells, targets, weights = training_rows(estimator, X, y, sample_weight)
+    bench = Bench(data, model.family, partial(rows_of_model, estimator))
+    problem = Problem.of(estimator, bench, bool(verbose), SimplificationPolicy(estimator.growth_policy()))
 
     def log_loss(simpler: Reticulum) -> float:
         return _log_loss(simpler, cells, targets, weights)
 
-    start = state = _as_fitted(rows, model, problem.policy)
+    start = state = _as_fitted(bench, model, problem.policy)
     steps = [_step("as fitted", problem.model(model, state), log_loss, None)]
     for what, state in simplifying_changes(problem, start, float(tolerance), int(max_features)):
         steps.append(_step(what, problem.model(model, state), log_loss, steps[-1]))
@@ -144,21 +146,21 @@ def _step(
     )
 
 
-def _as_fitted(rows: Any, model: Reticulum, policy: SimplificationPolicy) -> State:
+def _as_fitted(bench: Bench, model: Reticulum, policy: SimplificationPolicy) -> State:
     """The tree of a model and its log evidence on some rows, measured as in fit."""
     tree, tolerance = model.tree, policy.converged
     start = State(tree, model.family, model.precisions, model.statistics, model.log_evidence, model.prices, sparse=True)
-    if rows.n_features <= FULL_HESSIAN_COLUMNS or rows.family.uses_design:
-        return reconverge(rows, start, tolerance)
+    if bench.data.schema.n_columns <= FULL_HESSIAN_COLUMNS or model.family.uses_design:
+        return reconverge(bench.rows, start, tolerance)
     columns = columns_of(tree)
-    few = rows.restricted(columns) if len(columns) <= FULL_HESSIAN_COLUMNS else None
+    few = bench.restricted(columns) if len(columns) <= FULL_HESSIAN_COLUMNS else None
     if few is not None:
         # A tree that has been simplified before.
-        state = reconverge(few, replace(start, tree=extract_columns(tree, columns)), tolerance)
+        state = reconverge(few.rows, replace(start, tree=extract_columns(tree, columns)), tolerance)
         return replace(state, tree=tree)
-    rotated, basis = rows.rotated(LEADING_AXES)
-    along = Rotation(basis, rotated.tail).apply(tree.hyperplanes)
-    state = reconverge(rotated, replace(start, tree=Tree(along, tree.shape, tree.ids), sparse=False), tolerance)
+    rotated, rotation = bench.rotated(LEADING_AXES)
+    along = rotation.apply(tree.hyperplanes)
+    state = reconverge(rotated.rows, replace(start, tree=Tree(along, tree.shape, tree.ids), sparse=False), tolerance)
     # Slopes along what these rows do not span, but those of fit did, explain nothing here and still have their prior.
     outside = penalty(tree.hyperplanes[None], model.precisions[None]) - penalty(along[None], model.precisions[None])
     return replace(state, tree=tree, log_evidence=state.log_evidence - float(outside[0]), sparse=True)
@@ -177,7 +179,7 @@ def _with_tree(estimator: Any, problem: Problem, state: State, steps: Sequence[S
     if len(steps) > 1:
         growth = problem.policy.growth
         factors = log_bayes_factors(rows, state, many_rows=growth.bayes_factor_rows, beyond_doubt=growth.beyond_doubt)
-        grey_shares = rows.grey_shares(tree.hyperplanes, tree.shape, *GREY_ZONE)
+        grey_shares = rows.reduce(GreyShares(tree.hyperplanes, tree.shape, *GREY_ZONE)).shares
         model = replace(problem.model(model, state), log_bayes_factors=factors, grey_shares=grey_shares)
     history = estimator.history_
     events = [

@@ -13,7 +13,7 @@ from ..evidence import converge_responsibilities, free_energy
 from ..exact import expected_log_likelihood, log_marginal_likelihood
 from ..families import Family
 from ..gates import compute_gates
-from ..rows import NumpyRows
+from ..rows import ArrayRows, Pass
 from ..tree import single_leaf, split_leaf
 from .case import TOLERANCE, Case, agree, hold
 
@@ -150,14 +150,15 @@ def bounds_are_in_order(case: Case, rng: np.random.Generator) -> None:
     tree = single_leaf(case.n_features)
     for leaf in range(2):
         tree = split_leaf(tree, leaf, rng.normal(scale=2.0, size=case.n_features + 1))
-    rows = NumpyRows(design[1:].T, targets, family, np.ones(n), identity_schema(case.n_features))
+    rows = ArrayRows.of_table(design[1:].T, targets, family, np.ones(n), identity_schema(case.n_features))
     membership = np.exp(compute_gates(tree.hyperplanes[None], tree.shape, design).log_membership[0]).T
     paper = float(family.log_evidence(membership.T @ statistics).sum())
     expected = expected_log_likelihood(membership, statistics, family)
     best = log_marginal_likelihood(membership, statistics, family)
-    stack = converge_responsibilities(rows, tree.shape, tree.hyperplanes[None], np.ones((1, 2)))
-    at = rows.pass_(tree.hyperplanes[None], tree.shape, stack.statistics)
-    optimum = float(free_energy(family, stack.statistics, at)[0])
+    stack = converge_responsibilities(rows, family, tree.shape, tree.hyperplanes[None], np.ones((1, 2)))
+    parameters = family.expected_parameters(stack.statistics)
+    at = rows.reduce(Pass(tree.hyperplanes[None], tree.shape, parameters))
+    optimum = float(free_energy(family, parameters, at)[0])
     look_at = "log_evidence, which has to be convex, and expected_parameters"
     for lower, upper, what in (
         (paper, expected, "the paper's bound at most the expected log-likelihood"),

@@ -12,7 +12,6 @@ from bayesian_reticulum.estimators.coordinates import Coordinates, informative_g
 from bayesian_reticulum.estimators.targets import rounding_variance
 from bayesian_reticulum.estimators.training import TrainingData
 from bayesian_reticulum.families import DirichletCategorical
-from bayesian_reticulum.rows import NumpyRows
 from bayesian_reticulum.tree import single_leaf, split_leaf
 
 
@@ -64,9 +63,7 @@ def training_data(X, y):
 
 
 def coordinates_of(data):
-    return Coordinates.choose(
-        data, 0.0, lambda schema: NumpyRows(data.X, data.targets, data.family, data.weights, schema)
-    )
+    return Coordinates.choose(data, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +75,7 @@ def test_tables_with_fewer_rows_than_columns_or_with_very_many_are_rotated(n, d,
     coordinates = coordinates_of(data)
     assert coordinates.is_rotated == is_rotated
     assert (coordinates.schema.regressions is None) == is_rotated
-    assert coordinates.rows.n_features <= min(n, d) if is_rotated else coordinates.rows.n_features == d
+    assert coordinates.data.schema.n_columns <= min(n, d) if is_rotated else coordinates.data.schema.n_columns == d
 
 
 def test_repeated_rows_do_not_count_when_a_table_is_rotated():
@@ -92,7 +89,7 @@ def test_trees_of_rotated_rows_have_the_same_activations_in_columns_of_the_table
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, d)), rng.integers(2, size=50)
     coordinates = coordinates_of(training_data(X, y))
-    width = coordinates.rows.n_features
+    width = coordinates.data.schema.n_columns
     tree = split_leaf(single_leaf(width), 0, rng.normal(size=width + 1))
     back = coordinates.tree_of_table(tree)
     design = coordinates.schema.design(X)

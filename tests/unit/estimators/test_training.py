@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
+from asking import membership_sums
 from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor
 from bayesian_reticulum.data import Columns, columns_of_numbers
 from bayesian_reticulum.data.columns import Levels
 from bayesian_reticulum.estimators.targets import Targets
-from bayesian_reticulum.estimators.training import encode_like_fit, encode_training_data, training_rows
+from bayesian_reticulum.estimators.training import encode_like_fit, encode_training_data, rows_of_model, training_rows
 from bayesian_reticulum.estimators.weights import used_rows
 from bayesian_reticulum.families import DirichletCategorical
 from example_tables import CLASSES, kink
@@ -52,25 +53,26 @@ def test_training_rows_are_those_of_the_fit():
     labels = np.array(["no", "yes"])[y]
     weights = np.where(np.arange(len(y)) % 5 == 0, 0.0, 2.0)
     clf = ReticulumClassifier(random_state=0, patience=1, class_weight={"yes": 3.0}).fit(frame, labels, weights)
-    rows, cells, targets, used_weights = training_rows(clf, frame, labels, weights)
+    data, cells, targets, used_weights = training_rows(clf, frame, labels, weights)
     used = weights > 0
     np.testing.assert_array_equal(cells, clf.model_.encode(frame)[used])
     np.testing.assert_array_equal(targets, y[used])
     np.testing.assert_array_equal(used_weights, np.where(y[used], 6.0, 2.0))
+    rows = rows_of_model(clf, data)
     assert rows.n_rows == used.sum()
     tree = clf.model_.tree
-    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
+    statistics = membership_sums(rows, tree.hyperplanes[None], tree.shape)[0]
     assert statistics.sum() == pytest.approx(used_weights.sum())
 
 
 def test_training_rows_of_numbers_keep_targets_as_they_are_given():
     X, y = kink(80)
     reg = ReticulumRegressor(random_state=0, max_attempts=0).fit(X, y)
-    rows, cells, targets, weights = training_rows(reg, X, y)
+    data, cells, targets, weights = training_rows(reg, X, y)
     assert np.shares_memory(cells, X)
     np.testing.assert_array_equal(targets, y)
     np.testing.assert_array_equal(weights, 1.0)
-    assert rows.weight == 80
+    assert rows_of_model(reg, data).weight == 80
 
 
 def test_targets_that_do_not_belong_to_the_fit_are_refused():

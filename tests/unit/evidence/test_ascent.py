@@ -7,19 +7,20 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.datasets import load_digits
 
+from asking import family_of, membership_sums, pass_at, rows_of_data
 from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.evidence.ascent import _Ascent, ascend, converge_responsibilities
-from bayesian_reticulum.evidence.bound import bound
 from bayesian_reticulum.evidence.prices import penalty, prior_diagonal
 from bayesian_reticulum.evidence.stack import Effort
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.rows.arrays import ArrayRows
 from bayesian_reticulum.rows.native import NativeRows
-from bayesian_reticulum.rows.numpy import NumpyRows
+from bayesian_reticulum.rows.source import RowData
 from bayesian_reticulum.tree import single_leaf, split_leaf
-from evidence_problems import make_rows
+from evidence_problems import bound_at, make_rows
 from plugins import FAMILIES, each_backend, examples, needs_compiled, trees
 
-BOTH = (NumpyRows, NativeRows)
+BOTH = (ArrayRows, NativeRows)
 few = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 
@@ -30,15 +31,13 @@ def test_converged_responsibilities_are_as_good_as_those_of_many_plain_e_steps(t
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, n, tree.n_features, k)
     stack = converge_responsibilities(
-        rows, tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9
+        rows, family_of(rows), tree.shape, tree.hyperplanes[None], np.ones((1, tree.n_splits)), tolerance=1e-9
     )
-    converged = bound(rows.family, stack.statistics, rows.pass_(tree.hyperplanes[None], tree.shape, stack.statistics))[
-        0
-    ]
-    S = rows.prior_statistics(tree.hyperplanes[None], tree.shape)
+    converged = bound_at(rows, tree.hyperplanes[None], tree.shape, stack.statistics)[0]
+    S = membership_sums(rows, tree.hyperplanes[None], tree.shape)
     for _ in range(300):
-        S = rows.pass_(tree.hyperplanes[None], tree.shape, S).statistics
-    plain = bound(rows.family, S, rows.pass_(tree.hyperplanes[None], tree.shape, S))[0]
+        S = pass_at(rows, tree.hyperplanes[None], tree.shape, S).statistics
+    plain = bound_at(rows, tree.hyperplanes[None], tree.shape, S)[0]
     assert converged >= plain - 1e-4
 
 
@@ -48,8 +47,7 @@ class Recorder(_Ascent):
     def _accept(self, trees, *args):
         super()._accept(trees, *args)
         self.values = getattr(self, "values", {tree: [] for tree in range(len(self.value))})
-        at = self.rows.pass_(self.hyperplanes[trees], self.shape, self.statistics[trees])
-        value = bound(self.rows.family, self.statistics[trees], at)
+        value = bound_at(self.rows, self.hyperplanes[trees], self.shape, self.statistics[trees])
         value -= penalty(self.hyperplanes[trees], self.precisions[trees])
         for tree, reached in zip(trees, value, strict=True):
             self.values[tree].append(reached)
@@ -62,8 +60,8 @@ def test_no_accepted_step_lowers_the_penalised_bound_at_fixed_precisions(tree, s
     rows = make_rows(rng, n, tree.n_features, 2, weights=rng.uniform(0.2, 3, size=n))
     start = stiffness * np.stack([tree.hyperplanes, rng.normal(size=tree.hyperplanes.shape)])
     precisions = rng.choice([0.01, 0.1, 1.0], size=(2, tree.n_splits))
-    statistics = rows.prior_statistics(start, tree.shape)
-    ascent = Recorder(rows, tree.shape, start, precisions, statistics, fixed=False)
+    statistics = membership_sums(rows, start, tree.shape)
+    ascent = Recorder(rows, family_of(rows), tree.shape, start, precisions, statistics, fixed=False)
     stack = ascent.run(Effort(tolerance=1e-8, rounds=0, max_passes=100))
     np.testing.assert_array_equal(stack.precisions, precisions)
     for values in ascent.values.values():
@@ -78,11 +76,12 @@ def test_an_ascent_finds_its_way_from_a_cut_that_no_row_is_near(rows_class, stif
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.uniform(-3, -1, size=50), rng.uniform(1, 3, size=50)])
     family, schema = DirichletCategorical((0.5, 0.5)), identity_schema(1)
-    rows = rows_class(x[:, None], (x > 0).astype(np.int64), family, np.ones(100), schema)
+    rows = rows_class.of_table(x[:, None], (x > 0).astype(np.int64), family, np.ones(100), schema)
     shape = split_leaf(single_leaf(1), 0, [0.0, 1.0]).shape
     effort = Effort(tolerance=1e-9, rounds=0, max_passes=100)
     start, other = (
-        ascend(rows, shape, np.array([[[0.0, s]]]), np.full((1, 1), precision), None, effort) for s in (stiffness, 3.0)
+        ascend(rows, family_of(rows), shape, np.array([[[0.0, s]]]), np.full((1, 1), precision), None, effort)
+        for s in (stiffness, 3.0)
     )
     assert start.log_evidence[0] == pytest.approx(other.log_evidence[0], abs=1e-4)
 
@@ -90,7 +89,7 @@ def test_an_ascent_finds_its_way_from_a_cut_that_no_row_is_near(rows_class, stif
 @each_backend
 def test_an_ascent_from_nowhere_ends(rows_class):
     rng = np.random.default_rng(0)
-    rows = rows_class(
+    rows = rows_class.of_table(
         rng.normal(size=(20, 1)),
         rng.integers(2, size=20),
         DirichletCategorical((0.5, 0.5)),
@@ -99,7 +98,7 @@ def test_an_ascent_from_nowhere_ends(rows_class):
     )
     shape = split_leaf(single_leaf(1), 0, [0.0, 1.0]).shape
     with np.errstate(invalid="ignore"):
-        stack = ascend(rows, shape, np.full((1, 1, 2), np.nan), np.ones((1, 1)), np.ones((1, 2, 2)))
+        stack = ascend(rows, family_of(rows), shape, np.full((1, 1, 2), np.nan), np.ones((1, 1)), np.ones((1, 2, 2)))
     assert stack.log_evidence[0] == -np.inf
 
 
@@ -110,8 +109,8 @@ def test_an_ascent_ends_where_the_penalised_gradient_vanishes(tree, seed, n):
     rows = make_rows(rng, n, tree.n_features, 2)
     precisions = np.full((1, tree.n_splits), 0.1)
     effort = Effort(tolerance=1e-12, rounds=0, max_passes=500)
-    stack = ascend(rows, tree.shape, tree.hyperplanes[None], precisions, effort=effort)
-    at = rows.pass_(stack.hyperplanes, tree.shape, stack.statistics)
+    stack = ascend(rows, family_of(rows), tree.shape, tree.hyperplanes[None], precisions, effort=effort)
+    at = pass_at(rows, stack.hyperplanes, tree.shape, stack.statistics)
     slope = at.gradient - prior_diagonal(precisions, tree.n_features + 1) * stack.hyperplanes
     np.testing.assert_allclose(slope, 0, atol=1e-4)
     np.testing.assert_allclose(at.statistics, stack.statistics, atol=1e-4)
@@ -123,7 +122,9 @@ def test_updates_of_precisions_never_lower_the_log_evidence(tree, seed, n):
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, n, tree.n_features, 2)
     start = tree.hyperplanes[None], np.full((1, tree.n_splits), 0.02)
-    held, tuned = (ascend(rows, tree.shape, *start, effort=Effort(1e-6, rounds, 500)) for rounds in (0, 6))
+    held, tuned = (
+        ascend(rows, family_of(rows), tree.shape, *start, effort=Effort(1e-6, rounds, 500)) for rounds in (0, 6)
+    )
     assert tuned.log_evidence[0] >= held.log_evidence[0]
 
 
@@ -131,7 +132,9 @@ def test_an_ascent_cut_short_still_gives_a_log_evidence():
     rng = np.random.default_rng(0)
     rows = make_rows(rng, 50, 2, 2)
     tree = split_leaf(single_leaf(2), 0, [3.0, -2.0, 5.0])
-    stack = ascend(rows, tree.shape, tree.hyperplanes[None], np.full((1, 1), 0.02), effort=Effort(1e-9, 3, 2))
+    stack = ascend(
+        rows, family_of(rows), tree.shape, tree.hyperplanes[None], np.full((1, 1), 0.02), effort=Effort(1e-9, 3, 2)
+    )
     assert np.isfinite(stack.log_evidence).all()
 
 
@@ -144,10 +147,10 @@ def test_a_slope_that_is_no_part_of_a_sparse_tree_costs_as_little_as_a_column_th
     shape = split_leaf(single_leaf(1), 0, [0.0, 0.0]).shape
     effort = Effort(tolerance=1e-8, rounds=5, max_passes=300, sparse=True)
     precisions = np.full((1, 1), 0.02)
-    whole = rows_class(X, y, family, weights, identity_schema(3))
-    sparse = ascend(whole, shape, np.array([[[0.1, 1.0, 0.0, -1.0]]]), precisions, effort=effort)
-    alone = rows_class(X[:, [0, 2]], y, family, weights, identity_schema(2))
-    expected = ascend(alone, shape, np.array([[[0.1, 1.0, -1.0]]]), precisions, effort=effort)
+    whole = rows_class.of_table(X, y, family, weights, identity_schema(3))
+    sparse = ascend(whole, family_of(whole), shape, np.array([[[0.1, 1.0, 0.0, -1.0]]]), precisions, effort=effort)
+    alone = rows_class.of_table(X[:, [0, 2]], y, family, weights, identity_schema(2))
+    expected = ascend(alone, family_of(alone), shape, np.array([[[0.1, 1.0, -1.0]]]), precisions, effort=effort)
     np.testing.assert_allclose(sparse.hyperplanes[..., [0, 1, 3]], expected.hyperplanes, rtol=1e-5)
     np.testing.assert_allclose(sparse.log_evidence, expected.log_evidence, rtol=1e-9)
     np.testing.assert_allclose(sparse.prices, expected.prices, rtol=1e-6)
@@ -159,14 +162,16 @@ def test_an_ascent_with_a_tail_ends_near_one_without(rows_class):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 12)) * np.linspace(2.0, 0.5, 12)
     y = (rng.uniform(size=400) < expit(X @ rng.normal(size=12))).astype(np.int64)
-    rows = rows_class(X, y, DirichletCategorical((0.5, 0.5)), np.ones(400), identity_schema(12))
+    family, data = DirichletCategorical((0.5, 0.5)), RowData.of(X, y, np.ones(400), identity_schema(12))
+    rows = rows_of_data(rows_class, data, family)
     tree = split_leaf(single_leaf(12), 0, 0.1 * np.ones(13))
     effort = Effort(tolerance=1e-6, rounds=8, max_passes=300)
-    whole = ascend(rows, tree.shape, tree.hyperplanes[None], np.ones((1, 1)), effort=effort)
-    axes, basis = rows.rotated(4)
+    whole = ascend(rows, family_of(rows), tree.shape, tree.hyperplanes[None], np.ones((1, 1)), effort=effort)
+    rotated, rotation = data.rotated(4)
+    axes, basis = rows_of_data(rows_class, rotated, family), rotation.basis
     assert len(axes.tail) == 8
     hyperplanes = np.column_stack([tree.hyperplanes[:, :1], tree.hyperplanes[:, 1:] @ basis])
-    part = ascend(axes, tree.shape, hyperplanes[None], np.ones((1, 1)), effort=effort)
+    part = ascend(axes, family_of(axes), tree.shape, hyperplanes[None], np.ones((1, 1)), effort=effort)
     # Prices differ a little, and precisions with them.
     assert part.log_evidence[0] == pytest.approx(whole.log_evidence[0], abs=3.0)
     slopes, expected = basis @ part.hyperplanes[0, 0, 1:], whole.hyperplanes[0, 0, 1:]
@@ -190,12 +195,17 @@ def test_ascents_end_at_the_same_height(case, fixed, sparse):
         start[:, 1, -1] = 0.0
     if fixed:
         stacks = [
-            converge_responsibilities(rows(*table), tree.shape, start, np.ones((2, 2)), tolerance=1e-9, sparse=sparse)
+            converge_responsibilities(
+                rows.of_table(*table), case.family, tree.shape, start, np.ones((2, 2)), tolerance=1e-9, sparse=sparse
+            )
             for rows in BOTH
         ]
     else:
         effort = Effort(tolerance=1e-7, rounds=4, max_passes=300, sparse=sparse)
-        stacks = [ascend(rows(*table), tree.shape, start, np.ones((2, 2)), effort=effort) for rows in BOTH]
+        stacks = [
+            ascend(rows.of_table(*table), case.family, tree.shape, start, np.ones((2, 2)), effort=effort)
+            for rows in BOTH
+        ]
     one, other = stacks
     np.testing.assert_allclose(other.log_evidence, one.log_evidence, rtol=1e-7, atol=1e-5)
     np.testing.assert_allclose(other.prices, one.prices, atol=1e-3)
@@ -216,7 +226,15 @@ def test_ascents_make_the_same_steps(name, n_tail, max_passes):
     shape = split_leaf(split_leaf(single_leaf(case.n_features), 0, start[0, 0]), 1, start[0, 1]).shape
     effort = Effort(tolerance=1e-2, rounds=4, max_passes=max_passes)
     one, other = (
-        ascend(rows(*table, tail=np.ones(n_tail)), shape, start, np.ones((2, 2)), effort=effort) for rows in BOTH
+        ascend(
+            rows.of_table(*table, tail=np.ones(n_tail)),
+            case.family,
+            shape,
+            start,
+            np.ones((2, 2)),
+            effort=effort,
+        )
+        for rows in BOTH
     )
     np.testing.assert_allclose(other.hyperplanes, one.hyperplanes, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(other.statistics, one.statistics, rtol=1e-6, atol=1e-6)
@@ -232,7 +250,10 @@ def test_trees_with_a_few_of_many_slopes_have_the_same_log_evidence():
     start = tree.hyperplanes[None] * (rng.uniform(size=(1, 2, 65)) < 0.25)
     table = X, y, DirichletCategorical((0.5,) * 10), np.ones(300), identity_schema(64)
     effort = Effort(tolerance=1e-6, rounds=2, max_passes=100, sparse=True)
-    one, other = (ascend(rows(*table), tree.shape, start, np.full((1, 2), 0.02), effort=effort) for rows in BOTH)
+    one, other = (
+        ascend(rows.of_table(*table), table[2], tree.shape, start, np.full((1, 2), 0.02), effort=effort)
+        for rows in BOTH
+    )
     assert np.isfinite(other.log_evidence).all()
     np.testing.assert_allclose(other.log_evidence, one.log_evidence, rtol=1e-6)
     np.testing.assert_allclose(other.prices, one.prices, rtol=1e-3)

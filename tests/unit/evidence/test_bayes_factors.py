@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asking import family_of
 from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.evidence.bayes_factors import (
@@ -13,13 +14,13 @@ from bayesian_reticulum.evidence.bayes_factors import (
     log_bayes_factors,
     merge_leaves,
 )
-from bayesian_reticulum.evidence.bound import bound
 from bayesian_reticulum.evidence.prices import penalty
 from bayesian_reticulum.evidence.state import evaluate
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.memory import rows_in_memory
+from bayesian_reticulum.rows.source import RowData
 from bayesian_reticulum.tree import collapse, single_leaf, split_leaf
-from evidence_problems import make_rows, make_table
+from evidence_problems import bound_at, make_rows, make_table
 from plugins import each_backend, examples, trees
 
 few = examples(25)
@@ -33,7 +34,7 @@ def test_a_log_bayes_factor_is_what_collapsing_the_split_loses(tree, seed, n):
     table = make_table(rng, n, tree.n_features, 2)
     rows = table.rows()
     precisions = rng.uniform(0.01, 1, size=tree.n_splits)
-    state = evaluate(rows, tree, precisions, tolerance=1e-9)
+    state = evaluate(rows, family_of(rows), tree, precisions, tolerance=1e-9)
     factors = log_bayes_factors(rows, state)
     for split in range(tree.n_splits):
         smaller = collapse(tree, split)
@@ -45,10 +46,10 @@ def test_a_log_bayes_factor_is_what_collapsing_the_split_loses(tree, seed, n):
         first, *others = np.flatnonzero(tree.shape.sides[split])
         merged = np.delete(state.statistics, others, axis=0)
         merged[first] += state.statistics[others].sum(axis=0)
-        at = rows.pass_(smaller.hyperplanes[None], smaller.shape, merged[None])
-        least = bound(rows.family, merged[None], at)[0] - penalty(smaller.hyperplanes, precisions[kept])
+        value = bound_at(rows, smaller.hyperplanes[None], smaller.shape, merged[None])[0]
+        least = value - penalty(smaller.hyperplanes, precisions[kept])
         assert without.log_evidence + without.prices.sum() >= least - 1e-9
-    alone = float(rows.family.log_evidence(np.bincount(table.targets, minlength=2)))
+    alone = float(family_of(rows).log_evidence(np.bincount(table.targets, minlength=2)))
     assert factors[0] == pytest.approx(state.log_evidence - alone, rel=1e-9, abs=1e-9)
 
 
@@ -58,7 +59,7 @@ def test_a_log_bayes_factor_is_what_collapsing_the_split_loses(tree, seed, n):
 def test_collapsing_gains_no_less_than_its_bound_from_one_pass(rows_class, tree, seed, n):
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, n, tree.n_features, 2, weights=rng.uniform(0.5, 2, size=n), rows_class=rows_class)
-    state = evaluate(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
+    state = evaluate(rows, family_of(rows), tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
     for split, least_gain in enumerate(least_collapse_gains(rows, state)):
         smaller = collapse_splits(rows, state, [split], tolerance=1e-9)
         kept = np.isin(state.tree.ids, smaller.tree.ids)
@@ -71,7 +72,7 @@ def test_collapsing_gains_no_less_than_its_bound_from_one_pass(rows_class, tree,
 def test_merged_leaves_hold_all_that_was_held_below_the_split(tree, seed):
     rng = np.random.default_rng(seed)
     rows = make_rows(rng, 30, tree.n_features, 2)
-    state = evaluate(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits))
+    state = evaluate(rows, family_of(rows), tree, rng.uniform(0.01, 1, size=tree.n_splits))
     split = int(rng.integers(tree.n_splits))
     merged = merge_leaves(state, [split])
     is_below = tree.shape.sides[split] != 0
@@ -85,9 +86,10 @@ def test_merged_leaves_hold_all_that_was_held_below_the_split(tree, seed):
 
 def test_of_many_rows_bayes_factors_beyond_doubt_are_upper_limits():
     X, y, _ = make_cross(600, random_state=0)
-    rows = rows_in_memory(X, y, DirichletCategorical((0.5, 0.5)), np.ones(len(y)), identity_schema(2))
+    data = RowData.of(X, y, np.ones(len(y)), identity_schema(2))
+    rows = rows_in_memory(data, DirichletCategorical((0.5, 0.5)))
     tree = split_leaf(split_leaf(single_leaf(2), 0, [-2.0, 4.0, 0.0]), 1, [0.0, 0.1, 8.0])
-    state = evaluate(rows, tree, np.full(2, 0.1))
+    state = evaluate(rows, family_of(rows), tree, np.full(2, 0.1))
     factors = log_bayes_factors(rows, state)
     beyond_doubt = (factors.min() + factors.max()) / 2
     limited = log_bayes_factors(rows, state, many_rows=100, beyond_doubt=beyond_doubt)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
+from asking import family_of
 from bayesian_reticulum import ReticulumClassifier
 from bayesian_reticulum.datasets import make_cross, make_sphere
 from bayesian_reticulum.estimators import training_rows
@@ -43,7 +44,7 @@ def test_the_bayes_factor_on_a_card_is_a_difference_of_log_evidence(make):
     tree, precisions = clf.model_.tree, clf.model_.precisions
     for card in node_cards(clf):
         kept = kept_splits(tree.shape, card.split)
-        without = evaluate(rows, collapse(tree, card.split), precisions[kept], tolerance=1e-9)
+        without = evaluate(rows, family_of(rows), collapse(tree, card.split), precisions[kept], tolerance=1e-9)
         assert card.log_bayes_factor == pytest.approx(clf.log_evidence_ - without.log_evidence, abs=1e-3)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.growth.loop import grow_tree, try_site
 from bayesian_reticulum.growth.policy import Policy
@@ -44,7 +45,7 @@ def test_every_event_carries_a_well_formed_tree(grown):
     rows, events, _, _ = grown
     for event in events:
         assert_well_formed(event.tree)
-        assert event.tree.n_features == rows.n_features
+        assert event.tree.n_features == rows.n_columns
 
 
 def test_growth_starts_with_one_leaf_and_ends_with_the_polished_tree(grown):
@@ -121,7 +122,7 @@ def test_growth_that_finds_no_more_stops_by_patience():
 def test_gains_that_are_small_for_so_many_rows_are_kept_but_are_no_progress():
     X, y, _ = make_ripley(250, random_state=0)
     rows = make_rows(X, y, weights=np.full(len(X), 1000.0))
-    events = list(grow_tree(rows, Policy(patience=3), np.random.default_rng(0)))
+    events = list(grow_tree(rows, family_of(rows), Policy(patience=3), np.random.default_rng(0)))
     closing = [event for event in events if event.phase in CLOSING]
     reached = [events[0].log_evidence, *(event.log_evidence for event in closing)]
     progress = np.diff(reached) > 2e-4 * rows.weight
@@ -211,7 +212,7 @@ def test_only_proposals_that_lose_little_by_themselves_are_trained_with_the_whol
 
 def test_a_generator_of_growth_returns_the_state_and_the_reason():
     rows = make_rows(*make_ripley(50, random_state=0)[:2])
-    growth = grow_tree(rows, Policy(max_attempts=0), np.random.default_rng(0))
+    growth = grow_tree(rows, family_of(rows), Policy(max_attempts=0), np.random.default_rng(0))
     assert [event.phase for event in (next(growth), next(growth))] == ["start", "polished"]
     with pytest.raises(StopIteration) as end:
         next(growth)

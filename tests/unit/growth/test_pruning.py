@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asking import family_of
 from bayesian_reticulum.data import identity_schema
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.evidence import collapse_splits, evaluate, least_collapse_gains
@@ -25,7 +26,7 @@ def chessboard():
     rows = make_rows(*make_cross(600, random_state=0)[:2])
     root = split_leaf(single_leaf(2), 0, [0.0, 4.0, 0.0], 10)
     tree = split_leaf(split_leaf(root, 0, [0.0, 0.0, 4.0], 11), 2, [0.0, 0.0, 4.0], 12)
-    return rows, evaluate(rows, tree, np.full(3, 0.1))
+    return rows, evaluate(rows, family_of(rows), tree, np.full(3, 0.1))
 
 
 def test_splits_that_pay_stay(chessboard):
@@ -37,7 +38,7 @@ def test_splits_that_pay_stay(chessboard):
 def test_splits_that_do_not_pay_go(chessboard, doubtful):
     rows, state = chessboard
     tree = split_leaf(split_leaf(state.tree, 3, [0.0, 1.0, 0.1], 13), 0, [0.1, 0.0, 0.2], 14)
-    worse = evaluate(rows, tree, np.full(5, 0.1))
+    worse = evaluate(rows, family_of(rows), tree, np.full(5, 0.1))
     pruned = prune(rows, worse, Policy(doubtful=doubtful))
     assert pruned.tree.ids.tolist() == [10, 11, 12]
     assert pruned.log_evidence > worse.log_evidence
@@ -56,7 +57,7 @@ def test_retraining_never_lowers_the_log_evidence(chessboard):
     retrained = retrain(rows, state, policy)
     assert retrained.log_evidence > state.log_evidence
     assert retrain(rows, retrained, policy).log_evidence >= retrained.log_evidence
-    leaf = evaluate(rows, single_leaf(2), np.empty(0))
+    leaf = evaluate(rows, family_of(rows), single_leaf(2), np.empty(0))
     assert retrain(rows, leaf, policy) is leaf
 
 
@@ -73,8 +74,8 @@ def test_disjoint_splits_may_be_collapsed_together(rows_class, tree, seed, n):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, tree.n_features)), rng.integers(2, size=n)
     family, schema = DirichletCategorical((0.5, 0.5)), identity_schema(tree.n_features)
-    rows = rows_class(X, y, family, rng.uniform(0.5, 2, size=n), schema)
-    state = evaluate(rows, tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
+    rows = rows_class.of_table(X, y, family, rng.uniform(0.5, 2, size=n), schema)
+    state = evaluate(rows, family_of(rows), tree, rng.uniform(0.01, 1, size=tree.n_splits), tolerance=1e-9)
     gains = least_collapse_gains(rows, state)
     centred = gains - np.median(gains)
     chosen = disjoint_splits(tree.shape, centred)

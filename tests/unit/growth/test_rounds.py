@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.growth.policy import Policy
 from bayesian_reticulum.growth.proposals import PROPOSERS
@@ -22,7 +23,7 @@ def stripes():
     X = rng.uniform(-2, 2, size=(600, 2))
     y = (np.floor(X[:, 0]) % 2).astype(int)
     rows = make_rows(X, y)
-    return rows, evaluate(rows, split_leaf(single_leaf(2), 0, [0.0, 9.0, 0.0], 3), np.full(1, 0.1))
+    return rows, evaluate(rows, family_of(rows), split_leaf(single_leaf(2), 0, [0.0, 9.0, 0.0], 3), np.full(1, 0.1))
 
 
 def expand(stripes, fruitless=frozenset(), policy=policy, **proposers):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.data import identity_schema
 from bayesian_reticulum.datasets import make_sphere
 from bayesian_reticulum.evidence import evaluate
@@ -23,7 +24,7 @@ def table():
 
 
 def rows_of(rows_class, X, y):
-    return rows_class(X, y, DirichletCategorical((0.5, 0.5)), np.ones(len(y)), identity_schema(X.shape[1]))
+    return rows_class.of_table(X, y, DirichletCategorical((0.5, 0.5)), np.ones(len(y)), identity_schema(X.shape[1]))
 
 
 @each_backend
@@ -44,17 +45,20 @@ def test_few_rows_are_their_own_sample(rows_class, table):
 
 def test_a_tree_is_fitted_and_pruned_when_it_is_carried_over(table):
     rows = make_rows(*table)
-    sample = rows.sampled(300)
+    sample = rows.sample(300)
     tree = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 3.0, 0.0]), 0, [0.0, 0.0, 1e-3])
-    state = evaluate(sample, tree, np.full(2, 0.1))
+    state = evaluate(sample, family_of(sample), tree, np.full(2, 0.1))
     policy = Policy(sample_rows=1000)
     carried = carry_over(rows, state, policy)
-    assert carried.log_evidence >= evaluate(rows, tree, state.precisions).log_evidence
+    assert carried.log_evidence >= evaluate(rows, family_of(rows), tree, state.precisions).log_evidence
     assert carried.log_evidence == pytest.approx(
-        evaluate(rows, carried.tree, carried.precisions).log_evidence, abs=0.05
+        evaluate(rows, family_of(rows), carried.tree, carried.precisions).log_evidence, abs=0.05
     )
-    leaf = evaluate(sample, single_leaf(2), np.empty(0))
-    assert carry_over(rows, leaf, policy).log_evidence == evaluate(rows, single_leaf(2), np.empty(0)).log_evidence
+    leaf = evaluate(sample, family_of(sample), single_leaf(2), np.empty(0))
+    assert (
+        carry_over(rows, leaf, policy).log_evidence
+        == evaluate(rows, family_of(rows), single_leaf(2), np.empty(0)).log_evidence
+    )
 
 
 @each_backend
@@ -62,7 +66,7 @@ def test_growth_on_samples_finds_what_growth_on_all_rows_finds(rows_class, table
     rows = rows_of(rows_class, *table)
     results = []
     for policy in (Policy(patience=4), Policy(patience=4, sample_rows=500, leaf_rows=400)):
-        events, state, _ = run(grow_tree(rows, policy, np.random.default_rng(0)))
+        events, state, _ = run(grow_tree(rows, family_of(rows), policy, np.random.default_rng(0)))
         starts = [event.phase for event in events].count("start")
         results.append((state.log_evidence, starts))
     (whole, one_start), (sampled, starts) = results

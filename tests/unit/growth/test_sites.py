@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of, membership_sums
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.growth.policy import Policy
@@ -29,7 +30,7 @@ def chessboard():
     """Rows, and a tree of two splits with the ids 5 and 7."""
     rows = make_rows(*make_cross(600, random_state=0)[:2])
     tree = split_leaf(split_leaf(single_leaf(2), 0, [0.0, 4.0, 0.0], 5), 1, [0.0, 0.0, 4.0], 7)
-    return rows, evaluate(rows, tree, np.full(2, 0.1))
+    return rows, evaluate(rows, family_of(rows), tree, np.full(2, 0.1))
 
 
 def test_the_places_of_leaves_are_named_by_the_splits_above(chessboard):
@@ -51,7 +52,7 @@ def test_the_least_explained_leaf_and_the_branch_nearest_to_the_root_come_first(
     rows, state = chessboard
     first = choose_site(rows, state, Policy(), {})
     assert isinstance(first, LeafSite)
-    assert first.leaf == unexplained_leaves(rows, state.tree, Policy())[0]
+    assert first.leaf == unexplained_leaves(rows, family_of(rows), state.tree, Policy())[0]
     second = choose_site(rows, state, Policy(), {first.place: 0})
     assert isinstance(second, BranchSite)
     assert second.place == BranchPlace(5)
@@ -74,11 +75,11 @@ def test_a_branch_that_is_grown_anew_is_collapsed_but_remembered(chessboard):
 
 def test_explained_leaves_are_no_sites(chessboard):
     rows, state = chessboard
-    potential = rows.family.unexplained_potential(
-        rows.prior_statistics(state.tree.hyperplanes[None], state.tree.shape)[0]
+    potential = family_of(rows).unexplained_potential(
+        membership_sums(rows, state.tree.hyperplanes[None], state.tree.shape)[0]
     )
     middle = float(np.sort(potential)[1])
-    chosen = unexplained_leaves(rows, state.tree, Policy(explained=middle + 1e-3))
+    chosen = unexplained_leaves(rows, family_of(rows), state.tree, Policy(explained=middle + 1e-3))
     assert chosen.tolist() == [int(np.argmax(potential))]
     assert choose_site(rows, state, Policy(explained=1e9, regrown_leaves=0), {}) is None
 

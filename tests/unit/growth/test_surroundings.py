@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.evidence import ascend_tree, evaluate
 from bayesian_reticulum.growth.policy import Policy
 from bayesian_reticulum.growth.proposals import Proposal
@@ -20,8 +21,10 @@ def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     rows = make_rows(X, ((np.floor(X[:, 0]) + np.floor(X[:, 1])) % 2).astype(int))
-    start = evaluate(rows, seven_splits(), np.full(7, 0.1))
-    return rows, ascend_tree(rows, start.tree, start.precisions, start.statistics, policy.global_effort)
+    start = evaluate(rows, family_of(rows), seven_splits(), np.full(7, 0.1))
+    return rows, ascend_tree(
+        rows, family_of(rows), start.tree, start.precisions, start.statistics, policy.global_effort
+    )
 
 
 def unchanged(state):
@@ -67,7 +70,7 @@ def test_no_change_gains_nothing_in_its_surroundings_but_by_training(fitted):
         gain, trained = train_surroundings(surroundings, unchanged(state), policy)
         assert gain > -1e-2
         # What is gained with the rest of the tree held, the whole tree gains at least.
-        whole = evaluate(rows, trained.tree, trained.precisions, tolerance=1e-9)
+        whole = evaluate(rows, family_of(rows), trained.tree, trained.precisions, tolerance=1e-9)
         assert whole.log_evidence >= state.log_evidence + gain - 0.1
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.growth.policy import Policy
@@ -21,16 +22,16 @@ def chessboard():
     root = split_leaf(single_leaf(2), 0, [0.0, 4.0, 0.0], 10)
     tree = split_leaf(split_leaf(root, 0, [0.0, 0.0, 4.0], 11), 2, [0.0, 0.0, 4.0], 12)
     tree = split_leaf(tree, 3, [0.0, 1.0, 0.1], 13)
-    state = evaluate(rows, tree, np.full(4, 0.1))
+    state = evaluate(rows, family_of(rows), tree, np.full(4, 0.1))
     proposal = Proposal("toy", tree, tree, state.precisions, state.statistics, 10)
-    return rows, evaluate(rows, single_leaf(2), np.empty(0)), proposal
+    return rows, evaluate(rows, family_of(rows), single_leaf(2), np.empty(0)), proposal
 
 
 def test_all_splits_of_a_proposal_are_trained(chessboard):
     rows, _, proposal = chessboard
-    state = train_all_splits(rows, proposal, policy, least=-np.inf)
+    state = train_all_splits(rows, family_of(rows), proposal, policy, least=-np.inf)
     assert (state.tree.hyperplanes != proposal.tree.hyperplanes).any(axis=1).all()
-    assert state.log_evidence > evaluate(rows, proposal.tree, proposal.precisions).log_evidence
+    assert state.log_evidence > evaluate(rows, family_of(rows), proposal.tree, proposal.precisions).log_evidence
 
 
 def test_the_way_of_a_proposal_is_shown_step_by_step(chessboard):

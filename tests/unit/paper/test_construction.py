@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asking import family_of, membership_sums
 from bayesian_reticulum.data import identity_schema
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.families import DirichletCategorical
@@ -19,7 +20,7 @@ from bayesian_reticulum.paper.construction import (
     initial_hyperplane,
     prune_by_factor,
 )
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.rows import ArrayRows
 from bayesian_reticulum.tree import collapse, single_leaf, split_leaf
 from plugins import trees
 
@@ -35,16 +36,16 @@ SETTINGS = Construction(
 
 
 def rows_of(X, y, prior=(1.0, 1.0)):
-    return NumpyRows(X, y, DirichletCategorical(prior), np.ones(len(X)), identity_schema(X.shape[1]))
+    return ArrayRows.of_table(X, y, DirichletCategorical(prior), np.ones(len(X)), identity_schema(X.shape[1]))
 
 
 def bound(rows, hyperplanes, shape):
-    return rows.family.log_evidence(rows.prior_statistics(hyperplanes[None], shape)[0]).sum()
+    return family_of(rows).log_evidence(membership_sums(rows, hyperplanes[None], shape)[0]).sum()
 
 
 def run(rows, chosen, seed=0):
     """Events of a construction, its final state and why it stopped."""
-    steps, events = construct(rows, chosen, np.random.default_rng(seed)), []
+    steps, events = construct(rows, family_of(rows), chosen, np.random.default_rng(seed)), []
     while True:
         try:
             events.append(next(steps))
@@ -72,11 +73,13 @@ def test_initial_splits_go_through_the_medians_with_the_initial_stiffness(d, n):
     rng = np.random.default_rng(1)
     scale = 10.0 ** rng.uniform(-3, 3, size=d)
     X = rng.normal(size=(n, d)) * scale + 5 * scale
-    rows = NumpyRows(X, np.zeros(n, dtype=int), DirichletCategorical((1.0, 1.0)), np.ones(n), identity_schema(d))
+    rows = ArrayRows.of_table(
+        X, np.zeros(n, dtype=int), DirichletCategorical((1.0, 1.0)), np.ones(n), identity_schema(d)
+    )
     first, median, third = np.quantile(X, [0.25, 0.5, 0.75], axis=0, method="averaged_inverted_cdf")
     directions = []
     for _ in range(300):
-        offset, *slopes = initial_hyperplane(rows, single_leaf(d), 0, SETTINGS, rng)
+        offset, *slopes = initial_hyperplane(rows.gather(), single_leaf(d), 0, SETTINGS, rng)
         assert offset + slopes @ median == pytest.approx(0, abs=1e-9)
         direction = slopes * (third - first)
         assert np.linalg.norm(direction) == pytest.approx(SETTINGS.initial_stiffness)
@@ -86,13 +89,15 @@ def test_initial_splits_go_through_the_medians_with_the_initial_stiffness(d, n):
 
 def test_initial_splits_see_the_rows_whose_membership_exceeds_one_half():
     X = np.concatenate([np.linspace(-2, -1, 50), np.linspace(3, 9, 51)])[:, None]
-    rows = NumpyRows(X, np.zeros(101, dtype=int), DirichletCategorical((1.0, 1.0)), np.ones(101), identity_schema(1))
+    rows = ArrayRows.of_table(
+        X, np.zeros(101, dtype=int), DirichletCategorical((1.0, 1.0)), np.ones(101), identity_schema(1)
+    )
     tree = split_leaf(single_leaf(1), 0, [0.0, 0.1])
     for leaf, middle in ((0, 6.0), (1, -1.5)):
-        offset, slope = initial_hyperplane(rows, tree, leaf, SETTINGS, np.random.default_rng(0))
+        offset, slope = initial_hyperplane(rows.gather(), tree, leaf, SETTINGS, np.random.default_rng(0))
         assert -offset / slope == pytest.approx(middle, abs=0.05)
     without_rows = split_leaf(single_leaf(1), 0, [-50.0, 0.1])
-    offset, slope = initial_hyperplane(rows, without_rows, 0, SETTINGS, np.random.default_rng(0))
+    offset, slope = initial_hyperplane(rows.gather(), without_rows, 0, SETTINGS, np.random.default_rng(0))
     assert -offset / slope == pytest.approx(np.quantile(X, 0.5))
 
 
@@ -100,8 +105,10 @@ def test_columns_whose_quartiles_coincide_fall_back_on_their_range():
     rare = np.zeros(100)
     rare[:5] = 4.0
     X = np.column_stack([rare, np.full(100, 7.0), np.arange(100.0)])
-    rows = NumpyRows(X, np.zeros(100, dtype=int), DirichletCategorical((1.0, 1.0)), np.ones(100), identity_schema(3))
-    _, *slopes = initial_hyperplane(rows, single_leaf(3), 0, SETTINGS, np.random.default_rng(0))
+    rows = ArrayRows.of_table(
+        X, np.zeros(100, dtype=int), DirichletCategorical((1.0, 1.0)), np.ones(100), identity_schema(3)
+    )
+    _, *slopes = initial_hyperplane(rows.gather(), single_leaf(3), 0, SETTINGS, np.random.default_rng(0))
     direction = slopes * np.array([4.0, 1.0, 50.0])
     assert np.linalg.norm(direction) == pytest.approx(SETTINGS.initial_stiffness)
 
@@ -109,10 +116,10 @@ def test_columns_whose_quartiles_coincide_fall_back_on_their_range():
 @pytest.mark.parametrize("parametrization", ["cartesian", "polar"])
 def test_an_ascent_climbs_the_bound(parametrization):
     X, y, _ = make_ripley(200, random_state=0)
-    rows = NumpyRows(X, y, DirichletCategorical((1.0, 1.0)), np.ones(200), identity_schema(2))
+    rows = ArrayRows.of_table(X, y, DirichletCategorical((1.0, 1.0)), np.ones(200), identity_schema(2))
     tree = split_leaf(single_leaf(2), 0, [0.1, 1.0, 1.0])
     chosen = Construction(**{**vars(SETTINGS), "parametrization": parametrization})
-    after = ascend_by_adam(rows, tree.hyperplanes, tree.shape, chosen, 60)
+    after = ascend_by_adam(rows.gather(), family_of(rows), tree.hyperplanes, tree.shape, chosen, 60)
     assert bound(rows, after, tree.shape) > bound(rows, tree.hyperplanes, tree.shape) + 20
 
 
@@ -181,8 +188,8 @@ def test_losses_of_the_bound_are_those_of_collapsed_trees():
     tree = single_leaf(2)
     for leaf in (0, 0, 2):
         tree = split_leaf(tree, leaf, rng.normal(size=3))
-    statistics = rows.prior_statistics(tree.hyperplanes[None], tree.shape)[0]
-    losses = bound_losses(rows.family, tree, statistics)
+    statistics = membership_sums(rows, tree.hyperplanes[None], tree.shape)[0]
+    losses = bound_losses(family_of(rows), tree, statistics)
     for split in range(tree.n_splits):
         smaller = collapse(tree, split)
         lost = bound(rows, tree.hyperplanes, tree.shape) - bound(rows, smaller.hyperplanes, smaller.shape)

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from bayesian_reticulum.arrays import unpack_symmetric
-from bayesian_reticulum.rows.information import add_information, curvatures
+from bayesian_reticulum.rows.information import curvatures, sum_information, with_tail
 from bayesian_reticulum.rows.limits import Limits
 
 seeds = st.integers(0, 2**32 - 1)
@@ -41,7 +40,13 @@ def test_observed_information_is_minus_the_derivative_of_the_slope_by_the_activa
 def test_sums_of_products_are_the_same_whatever_is_formed_at_once(limits, seed, n, width):
     rng = np.random.default_rng(seed)
     design, curvature = rng.normal(size=(width, n)), rng.normal(size=(6, n))
-    packed = np.ones((2, 3, width * (width + 1) // 2))
-    add_information(packed, design, curvature, limits)
-    expected = np.einsum("sn,in,jn->sij", curvature, design, design).reshape(2, 3, width, width)
-    np.testing.assert_allclose(unpack_symmetric(packed - 1, width), expected, atol=1e-10)
+    expected = np.einsum("sn,in,jn->sij", curvature, design, design)
+    np.testing.assert_allclose(sum_information(design, curvature, limits), expected, atol=1e-10)
+
+
+def test_the_information_of_activations_stands_behind_that_of_columns():
+    matrices, curvature = np.arange(8.0).reshape(2, 2, 2), np.array([[1.0, 2.0], [3.0, -1.0]])
+    out = with_tail(matrices, curvature)
+    np.testing.assert_array_equal(out[:, :2, :2], matrices)
+    np.testing.assert_array_equal(out[:, 2, 2], [3.0, 2.0])
+    assert not out[:, 2, :2].any()

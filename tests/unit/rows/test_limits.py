@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
+from asking import view_from
 from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import FULL_HESSIAN_COLUMNS, LEADING_AXES, Limits
@@ -13,17 +14,16 @@ from plugins import each_backend
 
 
 @each_backend
-def test_views_samples_and_rotated_rows_have_the_limits_of_their_table(rows_class):
+def test_views_and_samples_have_the_limits_of_their_table(rows_class):
     rng, limits = np.random.default_rng(0), Limits(fewest_gates=7)
     family = DirichletCategorical((0.5, 0.5))
     table = rng.normal(size=(500, 2)), rng.integers(2, size=500), family, np.ones(500), identity_schema(2)
-    rows, tree = rows_class(*table, limits=limits), split_leaf(single_leaf(2), 0, [0.0, 1.0, 0.0])
-    view = rows.within(tree.hyperplanes, tree.shape, np.ones((2, 2)), 0)
-    sample, reached = rows.sampled(50), rows.reaching(tree.hyperplanes, tree.shape, 1, hard=True)
-    again = rows.with_family(DirichletCategorical((0.1, 0.1)))
-    derived = [view, sample, reached, again, rows.rotated(1)[0], rows.restricted(np.array([0]))]
-    assert all(some is not rows and some._limits is limits for some in derived)
-    assert rows_class(*table)._limits == Limits()
+    rows, tree = rows_class.of_table(*table, limits=limits), split_leaf(single_leaf(2), 0, [0.0, 1.0, 0.0])
+    view = view_from(rows, tree.hyperplanes, tree.shape, np.ones((2, 2)), 0)
+    for some in (view, rows.sample(50), view.sample(50)):
+        assert some is not rows
+        assert some.part.facts.limits is limits
+    assert rows_class.of_table(*table).part.facts.limits == Limits()
 
 
 def test_limits_are_positive_and_cannot_be_written():

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asking import family_of, grey_shares, likelihoods_below, membership_sums, moments_of, pass_at, scan_of, view_from
 from bayesian_reticulum.data.schema import Schema, identity_schema
 from bayesian_reticulum.evidence.ascent import ascend, converge_responsibilities
 from bayesian_reticulum.evidence.stack import Effort
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
+from bayesian_reticulum.rows.arrays import ArrayRows
 from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.native import NativeRows
-from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import single_leaf, split_leaf
 from plugins import FAMILIES, examples, needs_compiled
 from row_problems import SUMS
@@ -19,14 +20,14 @@ from table_problems import assert_same_answers, laid_out, large_problem, table_p
 
 pytestmark = needs_compiled
 few = examples(25)
-BOTH = (NumpyRows, NativeRows)
+BOTH = (ArrayRows, NativeRows)
 DEFAULT = Limits()
 
 
 @given(problem=table_problems(), kept=st.sampled_from([DEFAULT.kept_bytes, 0]))
 def test_classes_have_the_same_sums(problem, kept):
     answers = problem.answers(problem.rows(NativeRows, limits=Limits(kept_bytes=kept)))
-    assert_same_answers(problem.answers(problem.rows(NumpyRows)), answers, problem.precision)
+    assert_same_answers(problem.answers(problem.rows(ArrayRows)), answers, problem.precision)
 
 
 def test_memberships_that_all_but_vanish_count_where_nothing_else_explains_a_row():
@@ -36,8 +37,8 @@ def test_memberships_that_all_but_vanish_count_where_nothing_else_explains_a_row
     statistics = np.array([[[0.0, 5.0], [3.0, 1.0], [3.0, 1.0]]])
     table = np.array([[241.9]]), np.array([0]), DirichletCategorical((1e-3, 1e-3)), np.ones(1), identity_schema(1)
     one, other = (
-        rows(*table).pass_(tree.hyperplanes[None], tree.shape, statistics).log_normalizer
-        for rows in (NumpyRows, NativeRows)
+        pass_at(rows.of_table(*table), tree.hyperplanes[None], tree.shape, statistics).log_normalizer
+        for rows in (ArrayRows, NativeRows)
     )
     np.testing.assert_allclose(other, one, rtol=1e-12)
 
@@ -51,11 +52,12 @@ def test_a_leaf_knows_what_others_say_of_a_row_however_little_that_is():
     table = X, y, DirichletCategorical((0.5, 0.5)), np.ones(4), identity_schema(1)
     for leaf in range(3):
         one, other = (
-            rows(*table).within(tree.hyperplanes, tree.shape, statistics, leaf) for rows in (NumpyRows, NativeRows)
+            view_from(rows.of_table(*table), tree.hyperplanes, tree.shape, statistics, leaf)
+            for rows in (ArrayRows, NativeRows)
         )
-        np.testing.assert_array_equal(other._chosen, one._chosen)
-        np.testing.assert_allclose(other._log_other, one._log_other, rtol=1e-12)
-        np.testing.assert_allclose(other._log_reach, one._log_reach, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(other.part.chosen, one.part.chosen)
+        np.testing.assert_allclose(other.part.log_other, one.part.log_other, rtol=1e-12)
+        np.testing.assert_allclose(other.part.log_reach, one.part.log_reach, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("case", FAMILIES.values(), ids=FAMILIES)
@@ -66,7 +68,7 @@ def test_every_family_has_the_same_sums(case, data):
     statistics_alone = 8 * len(problem.table["weights"]) * problem.family.n_statistics
     limits = Limits(kept_bytes=data.draw(st.sampled_from([DEFAULT.kept_bytes, statistics_alone, 0])))
     answers = problem.answers(problem.rows(NativeRows, limits=limits))
-    assert_same_answers(problem.answers(problem.rows(NumpyRows)), answers, problem.precision)
+    assert_same_answers(problem.answers(problem.rows(ArrayRows)), answers, problem.precision)
 
 
 @few
@@ -74,7 +76,7 @@ def test_every_family_has_the_same_sums(case, data):
 def test_thresholds_gain_the_same(problem):
     # Whoever asks rounds to six digits.
     scans = [
-        problem.rows(rows_class).scan(problem.directions, problem.edges, problem.cuts, problem.statistics[0, 0])
+        scan_of(problem.rows(rows_class), problem.directions, problem.edges, problem.cuts, problem.statistics[0, 0])
         for rows_class in BOTH
     ]
     np.testing.assert_allclose(*scans, rtol=1e-9, atol=1e-8)
@@ -90,13 +92,13 @@ def test_the_number_of_threads_does_not_change_a_bit(name):
         together = problem.answers(problem.rows(NativeRows, threads=threads, limits=limits), views=1)
         for answer, same in zip(alone.values(), together.values(), strict=True):
             np.testing.assert_array_equal(answer, same)
-    assert_same_answers(problem.answers(problem.rows(NumpyRows), views=1), alone)
+    assert_same_answers(problem.answers(problem.rows(ArrayRows), views=1), alone)
 
 
 def test_threads_serve_views_as_well():
     problem = large_problem(FAMILIES["seven classes"].family, FAMILIES["seven classes"].draw_targets, 50)
     rows = problem.rows(NativeRows, threads=3)
-    assert rows.within(problem.hyperplanes[0], problem.shape, problem.statistics[0], 0)._threads == 3
+    assert view_from(rows, problem.hyperplanes[0], problem.shape, problem.statistics[0], 0).threads == 3
 
 
 @pytest.mark.parametrize("layout", ["C", "Fortran", "strided", "backwards"])
@@ -105,11 +107,11 @@ def test_cells_are_read_where_they_are(layout, dtype):
     problem = large_problem(FAMILIES["seven classes"].family, FAMILIES["seven classes"].draw_targets, 100)
     X = laid_out(problem.table["X"].astype(dtype), layout)
     rows = problem.rows(NativeRows, X=X, limits=Limits(kept_bytes=0))
-    rows.prior_statistics(problem.hyperplanes, problem.shape)
+    membership_sums(rows, problem.hyperplanes, problem.shape)
     # A copy would not know of this.
     X[:] = -X
-    statistics = rows.prior_statistics(problem.hyperplanes, problem.shape)
-    expected = problem.rows(NumpyRows, X=X).prior_statistics(problem.hyperplanes, problem.shape)
+    statistics = membership_sums(rows, problem.hyperplanes, problem.shape)
+    expected = membership_sums(problem.rows(ArrayRows, X=X), problem.hyperplanes, problem.shape)
     np.testing.assert_allclose(statistics, expected, rtol=1e-12)
 
 
@@ -118,13 +120,13 @@ def test_values_may_lie_as_near_or_as_far_as_they_like(values):
     X, direction = np.array(values)[:, None], np.array([[0.0, 1.0]])
     probabilities = np.array([0.0, 0.3, 0.5, 0.9, 1.0])
     table = X, np.zeros(len(X), dtype=int), DirichletCategorical((0.5,)), np.ones(len(X)), identity_schema(1)
-    expected, compiled = (rows(*table).quantiles(direction, probabilities) for rows in BOTH)
+    expected, compiled = (rows.of_table(*table).quantiles(direction, probabilities) for rows in BOTH)
     np.testing.assert_array_equal(compiled, expected)
 
 
 def test_no_rows_have_no_quantiles():
     problem = large_problem(FAMILIES["two classes"].family, FAMILIES["two classes"].draw_targets, 20)
-    rows = problem.rows(NativeRows, _chosen=np.arange(0), weights=np.ones(0))
+    rows = problem.rows(NativeRows, chosen=np.arange(0), weights=np.ones(0))
     with pytest.raises(ValueError, match="no rows"):
         rows.quantiles(problem.directions, np.array([0.5]))
 
@@ -134,7 +136,7 @@ def test_columns_may_have_the_smallest_units():
     schema = Schema.from_columns(X, np.ones(3), ("a",))
     table = X, np.array([0, 1, 1]), DirichletCategorical((0.5, 0.5)), np.ones(3), schema
     shape = split_leaf(single_leaf(1), 0, [0.0, 1.0]).shape
-    expected, compiled = (rows(*table).prior_statistics(np.array([[[0.0, 1.0]]]), shape) for rows in BOTH)
+    expected, compiled = (membership_sums(rows.of_table(*table), np.array([[[0.0, 1.0]]]), shape) for rows in BOTH)
     np.testing.assert_allclose(compiled, expected, rtol=1e-12)
 
 
@@ -142,10 +144,10 @@ def pass_in(rows, problem, in_floats):
     """The sums of a pass in float64 or float32."""
     c, m, width = problem.hyperplanes.shape
     packed = width - max(len(rows.tail) - 1, 0)
-    expected = rows.family.expected_parameters(problem.statistics)
+    expected = family_of(rows).expected_parameters(problem.statistics)
     information = np.zeros((2, c, m, packed * (packed + 1) // 2))
     sums = (np.zeros(c), np.zeros(problem.statistics.shape), np.zeros((c, m, width)), *information)
-    table, children = rows._table, problem.shape.children
+    table, children = rows.table, problem.shape.children
     table.pass_(np.ascontiguousarray(problem.hyperplanes), children, expected, 1, *sums, in_floats=in_floats)
     return dict(zip(SUMS, sums, strict=True))
 
@@ -170,17 +172,17 @@ def test_targets_without_codes_are_not_passed_over_in_floats():
 def test_weights_that_floats_cannot_divide_are_left_to_doubles(weight):
     table = np.zeros((3, 1)), np.zeros(3, dtype=int), DirichletCategorical((0.5, 0.5))
     one, other = (
-        NativeRows(*table, weights, identity_schema(1), limits=Limits(fewest_in_floats=0))
+        NativeRows.of_table(*table, weights, identity_schema(1), limits=Limits(fewest_in_floats=0))
         for weights in (np.ones(3), np.array([1.0, weight, 1.0]))
     )
-    assert one._in_floats
-    assert not other._in_floats
+    assert one.in_floats
+    assert not other.in_floats
 
 
 @pytest.mark.parametrize("children", [[[0, -1]], [[1, -1]], [[-1, -3]]])
 def test_children_that_form_no_tree_are_refused(children):
     problem = large_problem(FAMILIES["two classes"].family, FAMILIES["two classes"].draw_targets, 20)
-    table, hyperplanes = problem.rows(NativeRows)._table, np.ascontiguousarray(problem.hyperplanes[:, :1])
+    table, hyperplanes = problem.rows(NativeRows).table, np.ascontiguousarray(problem.hyperplanes[:, :1])
     with pytest.raises(ValueError, match="do not form a tree"):
         table.membership_sums(hyperplanes, np.array(children), 1, np.zeros((2, 2, 2)))
 
@@ -192,15 +194,15 @@ def test_rows_in_another_arrangement_have_the_same_sums():
         tree = split_leaf(tree, int(rng.integers(tree.n_leaves)), 40 * rng.normal(size=5))
     X, y, weights = rng.normal(size=(5000, 4)), rng.integers(2, size=5000), rng.uniform(0.5, 2, size=5000)
     table = X, y, DirichletCategorical((0.5, 0.5)), weights, identity_schema(4)
-    rows, reference = NativeRows(*table, limits=Limits(fewest_arranged=100)), NumpyRows(*table)
-    assert NativeRows(*table).arranged(tree.hyperplanes, tree.shape)._chosen is None
+    rows, reference = NativeRows.of_table(*table, limits=Limits(fewest_arranged=100)), ArrayRows.of_table(*table)
+    assert NativeRows.of_table(*table).arranged(tree.hyperplanes, tree.shape).part.chosen is None
     arranged = rows.arranged(tree.hyperplanes, tree.shape)
-    assert not np.array_equal(arranged._chosen, np.arange(5000))
-    np.testing.assert_array_equal(np.sort(arranged._chosen), np.arange(5000))
+    assert not np.array_equal(arranged.part.chosen, np.arange(5000))
+    np.testing.assert_array_equal(np.sort(arranged.part.chosen), np.arange(5000))
     statistics = rng.gamma(2.0, 20.0, size=(1, tree.n_leaves, 2))
-    expected = reference.pass_(tree.hyperplanes[None], tree.shape, statistics, information=True)
+    expected = pass_at(reference, tree.hyperplanes[None], tree.shape, statistics, information=True)
     for some in (rows, arranged):
-        at = some.pass_(tree.hyperplanes[None], tree.shape, statistics, information=True)
+        at = pass_at(some, tree.hyperplanes[None], tree.shape, statistics, information=True)
         for name in SUMS:
             # Subtrees that hardly a row of a block reaches are skipped: 1e-13 of each row at most.
             sums = getattr(expected, name)
@@ -210,7 +212,7 @@ def test_rows_in_another_arrangement_have_the_same_sums():
 def large_rows(X, y, weights, **limits):
     """Rows of a table that is large enough to be put into an order by content."""
     family, limits = DirichletCategorical((0.5, 0.5)), Limits(fewest_in_floats=1000, **limits)
-    return NativeRows(X, y, family, weights, identity_schema(X.shape[1]), limits=limits)
+    return NativeRows.of_table(X, y, family, weights, identity_schema(X.shape[1]), limits=limits)
 
 
 @pytest.mark.parametrize("heaviest", [2.0, 1e7])
@@ -228,31 +230,25 @@ def test_the_order_of_many_rows_does_not_change_a_bit_of_any_answer(heaviest, ga
     directions, probabilities = rng.normal(size=(3, 5)), np.array([0.1, 0.5])
 
     def answers(rows):
-        sample, view = rows.sampled(300), rows.within(tree.hyperplanes, tree.shape, statistics[0], 3)
+        sample, view = rows.sample(300), view_from(rows, tree.hyperplanes, tree.shape, statistics[0], 3)
         assert sample.n_rows < 3000
         yield np.array([rows.weight, sample.weight, view.weight])
-        yield rows.grey_shares(tree.hyperplanes, tree.shape, 0.1, 0.9)
-        yield rows.with_regressions().regressions.coefficients
+        yield grey_shares(rows, tree.hyperplanes, tree.shape, 0.1, 0.9)
         for some in (rows, sample, view, rows.arranged(tree.hyperplanes, tree.shape)):
-            at = some.pass_(stack, tree.shape, statistics, information=True)
+            at = pass_at(some, stack, tree.shape, statistics, information=True)
             yield from (getattr(at, name) for name in SUMS)
-            yield from some.moments(statistics[0, 0])
+            yield from vars(moments_of(some, statistics[0, 0])).values()
             yield some.quantiles(directions, probabilities)
-            yield some.likelihoods_below(tree.hyperplanes, tree.shape, statistics[0])[0]
+            yield likelihoods_below(some, tree.hyperplanes, tree.shape, statistics[0]).log_likelihoods
 
     for answer, same in zip(answers(one), answers(other), strict=True):
         np.testing.assert_array_equal(same, answer)
 
 
-def test_samples_of_all_rows_are_made_once_and_stay_with_rows_given_another_prior():
+def test_samples_of_all_rows_are_made_once():
     rng = np.random.default_rng(0)
     rows = large_rows(rng.normal(size=(3000, 2)), rng.integers(2, size=3000), np.ones(3000))
-    sample = rows.sampled(300)
-    assert rows.sampled(300) is sample
-    other = DirichletCategorical((0.1, 0.1))
-    of_other = rows.with_family(other).sampled(300)
-    assert of_other.family is other
-    np.testing.assert_array_equal(of_other._chosen, sample._chosen)
+    assert rows.sample(300) is rows.sample(300)
 
 
 def test_statistics_too_wide_for_memory_are_left_to_numpy_block_by_block():
@@ -270,12 +266,12 @@ def test_ascents_in_floats_rise_to_what_doubles_confirm(name, rounds):
     case = FAMILIES[name]
     problem = large_problem(case.family, case.draw_targets, 3000)
     in_floats, in_doubles = (problem.rows(NativeRows, limits=Limits(fewest_in_floats=n)) for n in (0, 3000))
-    assert (in_floats._in_floats, in_doubles._in_floats) == (True, False)
+    assert (in_floats.in_floats, in_doubles.in_floats) == (True, False)
     start = problem.hyperplanes, np.ones((2, 7)), problem.statistics
     effort = Effort(tolerance=1e-3, rounds=rounds, max_passes=100)
-    stack = ascend(in_floats, problem.shape, *start, effort=effort)
+    stack = ascend(in_floats, family_of(in_floats), problem.shape, *start, effort=effort)
     before, after = (
-        converge_responsibilities(in_doubles, problem.shape, *at, tolerance=1e-3, max_passes=1)
+        converge_responsibilities(in_doubles, family_of(in_doubles), problem.shape, *at, tolerance=1e-3, max_passes=1)
         for at in (start, (stack.hyperplanes, stack.precisions, stack.statistics))
     )
     assert (after.log_evidence > before.log_evidence + 1).all()
@@ -292,10 +288,13 @@ def test_likelihoods_too_small_for_floats_are_not_taken_to_be_zero():
         table = X, y, DirichletCategorical((pseudo_count,) * 2), np.ones(80), identity_schema(1)
         # At first each leaf is sure of the wrong class, by more than floats can tell.
         start = tree.hyperplanes[None], np.ones((1, 1)), np.array([[[40.0, 0.0], [0.0, 40.0]]])
-        in_floats, in_doubles = NativeRows(*table, limits=Limits(fewest_in_floats=0)), NumpyRows(*table)
-        assert in_floats._in_floats
+        in_floats, in_doubles = (
+            NativeRows.of_table(*table, limits=Limits(fewest_in_floats=0)),
+            ArrayRows.of_table(*table),
+        )
+        assert in_floats.in_floats
         one, other = (
-            converge_responsibilities(rows, tree.shape, *start, tolerance=1e-3, exact=False)
+            converge_responsibilities(rows, family_of(rows), tree.shape, *start, tolerance=1e-3, exact=False)
             for rows in (in_floats, in_doubles)
         )
         np.testing.assert_allclose(one.log_evidence, other.log_evidence, rtol=1e-6, atol=1e-3)

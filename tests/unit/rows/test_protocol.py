@@ -1,29 +1,41 @@
-"""What requests answer with."""
+"""The contract between rows and those who ask."""
 
 import numpy as np
+import pytest
 
-from bayesian_reticulum.rows.protocol import Pass, mean_and_covariance, scan_family
-from plugins import FAMILIES
-
-
-def test_mean_and_covariance_follow_from_second_moments():
-    rng = np.random.default_rng(0)
-    X, weights = rng.normal(size=(30, 3)), rng.integers(1, 4, size=30)
-    design = np.column_stack([np.ones(30), X])
-    mean, covariance = mean_and_covariance((design.T * weights) @ design)
-    np.testing.assert_allclose(mean, np.average(X, axis=0, weights=weights))
-    np.testing.assert_allclose(covariance, np.cov(X.T, fweights=weights, ddof=0))
+from asking import context_of
+from bayesian_reticulum.data.schema import identity_schema
+from bayesian_reticulum.families import DirichletCategorical, NormalLinear
+from bayesian_reticulum.rows.protocol import Likelihood, LocalRows, Rows, view_of_leaf
+from bayesian_reticulum.tree import single_leaf, split_leaf
+from plugins import each_backend
 
 
-def test_scans_of_linear_leaves_look_at_residuals():
-    linear = FAMILIES["one slope"].family
-    assert scan_family(linear) is not linear
-    assert not np.isnan(scan_family(linear).log_evidence(np.zeros(scan_family(linear).n_statistics)))
-    constant = FAMILIES["constant"].family
-    assert scan_family(constant) is constant
+def members(protocol):
+    return {name for name in dir(protocol) if not name.startswith("_")}
 
 
-def test_a_pass_has_information_only_where_it_was_asked_for():
-    at = Pass(np.zeros((1, 1, 1)), np.zeros(1), np.zeros((1, 1, 1)), np.zeros((1, 0, 2)))
-    assert at.observed is None
-    assert at.complete is None
+def test_the_contract_is_small():
+    assert members(Rows) == {"axes", "n_columns", "n_rows", "reduce", "sample", "tail", "views", "weight"}
+    assert members(LocalRows) - members(Rows) == {"gather", "quantiles"}
+
+
+@pytest.mark.parametrize("family", [DirichletCategorical((0.5, 0.5)), NormalLinear()])
+def test_rows_know_the_likelihood_of_a_family_and_not_its_prior(family):
+    assert members(Likelihood) == {"n_statistics", "row_statistics", "uses_design"}
+    assert all(hasattr(family, name) for name in members(Likelihood))
+
+
+@each_backend
+def test_rows_have_the_members_of_the_contract(rows_class):
+    assert all(hasattr(rows_class, name) for name in members(LocalRows))
+
+
+@each_backend
+def test_the_view_of_one_leaf_is_the_first_of_its_views(rows_class):
+    X, y = np.linspace(-1, 1, 20)[:, None], np.arange(20) % 2
+    rows = rows_class.of_table(X, y, DirichletCategorical((0.5, 0.5)), np.ones(20), identity_schema(1))
+    tree = split_leaf(single_leaf(1), 0, [0.0, 3.0])
+    context = context_of(rows, tree.hyperplanes, tree.shape, np.ones((2, 2)))
+    view, again = view_of_leaf(rows, context, 1), next(rows.views(context, [1]))
+    np.testing.assert_array_equal(view.gather().log_reach, again.gather().log_reach)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asking import view_from
 from bayesian_reticulum.data.schema import identity_schema
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.sampling import row_keys, sampled_places
@@ -73,8 +74,8 @@ def test_a_sample_is_the_same_in_any_order_and_for_repeats(rows_class):
     repeats, order = np.repeat(np.arange(3000), times), rng.permutation(3000)
 
     def sample(X, y, weights, size=500):
-        part = rows_class(X, y, family, weights.astype(float), identity_schema(3)).sampled(size)
-        return part, {tuple(row) for row in X[part._chosen]}
+        part = rows_class.of_table(X, y, family, weights.astype(float), identity_schema(3)).sample(size)
+        return part, {tuple(row) for row in X[part.part.chosen]}
 
     one, cells = sample(X, y, times)
     assert 300 < one.n_rows < 700
@@ -83,32 +84,32 @@ def test_a_sample_is_the_same_in_any_order_and_for_repeats(rows_class):
     # Repeats are more rows, so that fewer of them are taken; those that are come with all of their repeats.
     assert same_cells <= cells
     assert repeated.weight == times[[tuple(row) in same_cells for row in X]].sum()
-    assert one.sampled(400) is one
+    assert one.sample(400) is one
     # A sample of a sample is one of the whole.
-    few, few_cells = one.sampled(100), sample(X, y, times, 100)[1]
+    few, few_cells = one.sample(100), sample(X, y, times, 100)[1]
     assert 60 < few.n_rows < 140
-    assert {tuple(row) for row in X[few._chosen]} <= cells
-    assert len(few_cells & {tuple(row) for row in X[few._chosen]}) > 60
+    assert {tuple(row) for row in X[few.part.chosen]} <= cells
+    assert len(few_cells & {tuple(row) for row in X[few.part.chosen]}) > 60
 
 
 @each_backend
 def test_a_sample_of_a_view_knows_what_the_view_knows_of_its_rows(rows_class):
     rng = np.random.default_rng(0)
     X, y, weights = rng.normal(size=(2000, 2)), rng.integers(2, size=2000), rng.uniform(0.5, 2, size=2000)
-    rows = rows_class(X, y, family, weights, identity_schema(2))
+    rows = rows_class.of_table(X, y, family, weights, identity_schema(2))
     tree = split_leaf(single_leaf(2), 0, [0.0, 2.0, 0.0])
-    view = rows.within(tree.hyperplanes, tree.shape, np.array([[30.0, 10.0], [10.0, 30.0]]), 0)
-    sample = view.sampled(200)
+    view = view_from(rows, tree.hyperplanes, tree.shape, np.array([[30.0, 10.0], [10.0, 30.0]]), 0)
+    sample = view.sample(200)
     assert 100 < sample.n_rows < 400
-    places = np.searchsorted(view._chosen, sample._chosen)
-    np.testing.assert_array_equal(view._chosen[places], sample._chosen)
-    for name in ("_weights", "_log_reach", "_log_other"):
-        np.testing.assert_array_equal(getattr(sample, name), getattr(view, name)[places], err_msg=name)
+    places = np.searchsorted(view.part.chosen, sample.part.chosen)
+    np.testing.assert_array_equal(view.part.chosen[places], sample.part.chosen)
+    for name in ("weights", "log_reach", "log_other"):
+        np.testing.assert_array_equal(getattr(sample.part, name), getattr(view.part, name)[places], err_msg=name)
 
 
 @each_backend
 def test_rows_that_are_nearly_all_repeats_are_not_sampled(rows_class):
     X = np.repeat([[0.0], [-0.0], [1.0], [2.0]], 1000, axis=0)
     y = np.tile([0, 1], 2000)
-    rows = rows_class(X, y, family, np.ones(4000), identity_schema(1))
-    assert rows.sampled(100) is rows
+    rows = rows_class.of_table(X, y, family, np.ones(4000), identity_schema(1))
+    assert rows.sample(100) is rows

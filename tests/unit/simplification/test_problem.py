@@ -1,13 +1,18 @@
 """What a tree costs to read, and trees on some columns that are the same on all."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.special import comb
 
+from asking import family_of
 from bayesian_reticulum import ReticulumClassifier
+from bayesian_reticulum.estimators import rows_of_model
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.growth import Policy
-from bayesian_reticulum.rows import rows_in_memory
+from bayesian_reticulum.rows import RowData
+from bayesian_reticulum.simplification.bench import Bench
 from bayesian_reticulum.simplification.policy import SimplificationPolicy
 from bayesian_reticulum.simplification.problem import (
     Problem,
@@ -20,13 +25,18 @@ from bayesian_reticulum.simplification.problem import (
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
 
 
+def bench_of(clf, X, y):
+    data = RowData.of(X, y, np.ones(len(y)), clf.model_.schema)
+    return Bench(data, clf.model_.family, partial(rows_of_model, clf))
+
+
 def fitted(d, n=200, **parameters):
-    """A classifier of two classes that the first and the last feature tell apart, its table and rows."""
+    """A classifier of two classes that the first and the last feature tell apart, and its rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
     y = (X[:, 0] - X[:, -1] + 0.5 * rng.normal(size=n) > 0).astype(int)
     clf = ReticulumClassifier(random_state=0, patience=1, **parameters).fit(X, y)
-    return clf, rows_in_memory(X, y, clf.model_.family, np.ones(n), clf.model_.schema)
+    return clf, bench_of(clf, X, y)
 
 
 @pytest.fixture(scope="module")
@@ -68,26 +78,31 @@ def test_a_feature_that_does_not_vary_is_no_choice():
     X = np.column_stack([rng.normal(size=50), np.full(50, 7.0)])
     y = (X[:, 0] > 0).astype(int)
     clf = ReticulumClassifier(random_state=0, patience=1).fit(X, y)
-    rows = rows_in_memory(X, y, clf.model_.family, np.ones(50), clf.model_.schema)
-    problem = Problem.of(clf, rows, False, SimplificationPolicy())
+    problem = Problem.of(clf, bench_of(clf, X, y), False, SimplificationPolicy())
     assert (problem.n_features, len(problem.groups)) == (1, 1)
 
 
 def test_wide_tables_have_their_most_important_features_alone():
-    clf, rows = fitted(270, n=400, max_splits=1)
-    problem = Problem.of(clf, rows, False, SimplificationPolicy(most_candidates=40))
+    clf, bench = fitted(270, n=400, max_splits=1)
+    problem = Problem.of(clf, bench, False, SimplificationPolicy(most_candidates=40))
     assert problem.lacks_columns
     assert problem.n_features == 270
-    assert len(problem.columns) == len(problem.groups) == problem.rows.n_features == 40
+    assert len(problem.columns) == len(problem.groups) == problem.rows.n_columns == 40
     assert {0, 269} <= set(problem.columns.tolist())
     state = evaluate(
-        rows.restricted(problem.columns), split_leaf(single_leaf(40), 0, np.ones(41)), np.ones(1), sparse=True
+        bench.restricted(problem.columns).rows,
+        bench.family,
+        split_leaf(single_leaf(40), 0, np.ones(41)),
+        np.ones(1),
+        sparse=True,
     )
     wide = problem.restored(state.tree)
     assert wide.n_features == 270
     np.testing.assert_array_equal(columns_of(wide), problem.columns)
     assert problem.restored(wide) is wide
-    dense = evaluate(rows, Tree(np.full((1, 271), 0.1), wide.shape, wide.ids), np.ones(1), sparse=True)
+    dense = evaluate(
+        bench.rows, bench.family, Tree(np.full((1, 271), 0.1), wide.shape, wide.ids), np.ones(1), sparse=True
+    )
     assert problem.restricted(dense).tree.n_features == 40
     assert problem.model(clf.model_, state).tree.n_features == 270
 
@@ -96,22 +111,22 @@ def test_wide_tables_have_their_most_important_features_alone():
 @pytest.mark.parametrize("few_columns", [0.0, 1.0])
 def test_slopes_that_are_zero_stay_zero_in_a_refit(problem, policy, few_columns):
     policy = SimplificationPolicy(growth=policy.growth, few_columns=few_columns)
-    state = evaluate(problem.rows, SPARSE, np.full(2, 0.1), sparse=True)
-    refitted = refit_sparse(problem.rows, state, policy)
+    state = evaluate(problem.rows, family_of(problem.rows), SPARSE, np.full(2, 0.1), sparse=True)
+    refitted = refit_sparse(problem.bench, state, policy)
     assert refitted.log_evidence > state.log_evidence
     np.testing.assert_array_equal(refitted.tree.hyperplanes == 0, SPARSE.hyperplanes == 0)
-    again = evaluate(problem.rows, refitted.tree, refitted.precisions, sparse=True)
+    again = evaluate(problem.rows, family_of(problem.rows), refitted.tree, refitted.precisions, sparse=True)
     assert refitted.log_evidence == pytest.approx(again.log_evidence, abs=0.05)
 
 
 def test_a_tree_without_splits_is_refitted_as_it_is(problem):
-    leaf = evaluate(problem.rows, single_leaf(5), np.empty(0), sparse=True)
+    leaf = evaluate(problem.rows, family_of(problem.rows), single_leaf(5), np.empty(0), sparse=True)
     assert problem.refit(leaf).log_evidence == pytest.approx(leaf.log_evidence)
 
 
 def test_the_model_of_a_tree_has_no_bayes_factors_yet(problem):
-    clf, rows = fitted(5, max_splits=3)
-    state = evaluate(rows, SPARSE, np.full(2, 0.1), sparse=True)
+    clf, bench = fitted(5, max_splits=3)
+    state = evaluate(bench.rows, bench.family, SPARSE, np.full(2, 0.1), sparse=True)
     model = problem.model(clf.model_, state)
     assert model.log_evidence == state.log_evidence
     assert np.isnan(model.log_bayes_factors).all()
@@ -119,9 +134,9 @@ def test_the_model_of_a_tree_has_no_bayes_factors_yet(problem):
 
 
 def test_trees_are_reported_if_that_is_wanted(problem, capsys):
-    clf, rows = fitted(5)
-    state = evaluate(rows, SPARSE, np.full(2, 0.1), sparse=True)
+    clf, bench = fitted(5)
+    state = evaluate(bench.rows, bench.family, SPARSE, np.full(2, 0.1), sparse=True)
     problem.report("quiet", state)
-    Problem.of(clf, rows, True, SimplificationPolicy()).report("two splits", state)
+    Problem.of(clf, bench, True, SimplificationPolicy()).report("two splits", state)
     printed = capsys.readouterr().out
     assert printed == f"[simplify] two splits: 2 splits, 5 numbers, log evidence {state.log_evidence:.2f}\n"

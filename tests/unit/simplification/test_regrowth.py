@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.growth import Policy
 from bayesian_reticulum.simplification.policy import SimplificationPolicy
@@ -32,7 +33,7 @@ def test_no_split_looks_at_more_features_than_allowed(problem):
 
 def test_a_regrown_tree_is_worth_what_its_evidence_says(problem):
     state = regrow(problem, 2, charged=True)
-    measured = evaluate(problem.rows, state.tree, state.precisions, sparse=True)
+    measured = evaluate(problem.rows, family_of(problem.rows), state.tree, state.precisions, sparse=True)
     assert state.log_evidence == pytest.approx(measured.log_evidence, abs=0.05)
 
 
@@ -53,7 +54,7 @@ def test_many_rows_are_regrown_on_a_sample_and_fitted_to_all():
     problem = two_of_eight(1000, SimplificationPolicy(growth=Policy(sample_rows=300))).problem
     state = regrow(problem, 2, charged=True)
     assert np.flatnonzero(problem.uses(state.tree)[0]).tolist() == [0, 2]
-    measured = evaluate(problem.rows, state.tree, state.precisions, sparse=True)
+    measured = evaluate(problem.rows, family_of(problem.rows), state.tree, state.precisions, sparse=True)
     assert state.log_evidence == pytest.approx(measured.log_evidence, abs=0.05)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.simplification.policy import SimplificationPolicy
 from bayesian_reticulum.simplification.search import feature_losses, simplifying_changes, thin
@@ -67,7 +68,13 @@ def test_splits_are_dropped_or_merged_where_that_costs_little(fitted):
     sparse = thin(problem, state, 1)
     slope = np.zeros(9)
     slope[4] = 0.1
-    larger = evaluate(problem.rows, split_leaf(sparse.tree, 0, slope), np.append(sparse.precisions, 1.0), sparse=True)
+    larger = evaluate(
+        problem.rows,
+        family_of(problem.rows),
+        split_leaf(sparse.tree, 0, slope),
+        np.append(sparse.precisions, 1.0),
+        sparse=True,
+    )
     assert problem.most_features(larger.tree) == 1
     [(what, smaller)] = simplifying_changes(problem, larger, 1.0, 5)
     assert what in ("split 1 dropped", "split 0 merged with one below")

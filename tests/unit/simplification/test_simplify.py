@@ -8,8 +8,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import log_loss
 
+from asking import family_of
 from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor, simplify
-from bayesian_reticulum.estimators import training_rows
+from bayesian_reticulum.estimators import rows_of_model, training_rows
 from bayesian_reticulum.evidence import evaluate, log_bayes_factors
 from bayesian_reticulum.explain import evidence_ledger, node_cards
 from plugins import GammaPoisson, mixed_frame
@@ -78,10 +79,11 @@ def _losses(estimator, X, y):
 
 def test_every_cost_is_one_that_was_measured(simplified):
     estimator, X, y, simpler = simplified
-    rows, _, _, weights = training_rows(estimator, X, y)
+    data, _, _, weights = training_rows(estimator, X, y)
+    rows = rows_of_model(estimator, data)
     assert simpler.steps[0].log_evidence == pytest.approx(estimator.log_evidence_, abs=1e-6)
     for before, step in zip((None, *simpler.steps), simpler.steps, strict=False):
-        afresh = evaluate(rows, step.tree, step.precisions, sparse=True)
+        afresh = evaluate(rows, family_of(rows), step.tree, step.precisions, sparse=True)
         # Either is a lower bound; what the ascent ended with may be a little above what is found from scratch.
         assert step.log_evidence == pytest.approx(afresh.log_evidence, abs=0.05)
         assert step.cost == (before.log_evidence - step.log_evidence if before else 0)
@@ -126,8 +128,8 @@ def test_bayes_factors_of_a_sparse_tree_are_differences_of_its_evidence():
     X, y = load_breast_cancer(return_X_y=True)
     simpler = simplify(ReticulumClassifier(random_state=0).fit(X, y), X, y).estimator
     model = simpler.model_
-    rows, *_ = training_rows(simpler, X, y)
-    state = evaluate(rows, model.tree, model.precisions, tolerance=1e-9, sparse=True)
+    rows = rows_of_model(simpler, training_rows(simpler, X, y).data)
+    state = evaluate(rows, family_of(rows), model.tree, model.precisions, tolerance=1e-9, sparse=True)
     np.testing.assert_allclose(model.log_bayes_factors, log_bayes_factors(rows, state), atol=1e-3)
 
 
@@ -176,8 +178,8 @@ def test_wide_tables_are_measured_on_the_rows_that_are_given():
     first, *_, last = simplify(clf, X[:150], y[:150]).steps
     # Half of the rows tell about half as much.
     assert clf.log_evidence_ + 30 < first.log_evidence < last.log_evidence
-    fewer, *_ = training_rows(clf, X[:150], y[:150])
-    exact = evaluate(fewer, clf.model_.tree, clf.model_.precisions, sparse=True)
+    fewer = rows_of_model(clf, training_rows(clf, X[:150], y[:150]).data)
+    exact = evaluate(fewer, family_of(fewer), clf.model_.tree, clf.model_.precisions, sparse=True)
     assert first.log_evidence == pytest.approx(exact.log_evidence, abs=2.0)
 
 
@@ -186,9 +188,9 @@ def test_steps_of_many_rows_are_measured_on_all_of_them():
     X = rng.normal(size=(35_000, 3))
     y = (rng.uniform(size=len(X)) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(int)
     clf = ReticulumClassifier(random_state=0, patience=1, lookahead=0).fit(X, y)
-    rows, *_ = training_rows(clf, X, y)
+    rows = rows_of_model(clf, training_rows(clf, X, y).data)
     for step in simplify(clf, X, y).steps:
-        measured = evaluate(rows, step.tree, step.precisions, sparse=True)
+        measured = evaluate(rows, family_of(rows), step.tree, step.precisions, sparse=True)
         assert step.log_evidence == pytest.approx(measured.log_evidence, abs=0.05)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...evidence import split_tail
-from ...rows import Rows, mean_and_covariance
+from ...rows import Pass, Rows, mean_and_covariance
 from ...tree import Tree, insert_split
 from ..policy import Policy
 from ..sites import Site
@@ -42,8 +42,9 @@ def bend_boundary(rows: Rows, site: Site, split_id: int, policy: Policy) -> Prop
     if tree.n_splits == 0 or tree.n_features == 1:
         return None
     split, leaf_side = (int(place) for place in np.argwhere(tree.children == ~leaf)[0])
-    sample = rows.sampled(policy.leaf_rows)
-    at = sample.pass_(tree.hyperplanes[None], tree.shape, state.statistics[None], information=True)
+    sample = rows.sample(policy.leaf_rows)
+    expected = state.family.expected_parameters(state.statistics[None])
+    at = sample.reduce(Pass(tree.hyperplanes[None], tree.shape, expected, information=True))
     assert at.complete is not None
     hyperplane, (weights, _) = tree.hyperplanes[split], split_tail(at.complete[0, split], rows.tail)
     stiffness = np.linalg.norm(hyperplane[1:])

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...arrays import Floats
 from ...evidence import Effort, Stack, ascend
+from ...families import Family
 from ...rows import Rows
 from ...tree import Shape, Tree, graft
 from ..policy import Policy
@@ -57,18 +58,21 @@ def _train(outlook: Outlook, shape: Shape, starts: Floats, policy: Policy) -> tu
     """
     view, sample = outlook.view, outlook.sample
     precisions = np.full(starts.shape[:2], outlook.precision)
-    stack = _ascend_in_parts(sample, shape, starts, precisions, None, policy.first_look, policy)
+    family = outlook.family
+    stack = _ascend_in_parts(sample, family, shape, starts, precisions, None, policy.first_look, policy)
     for rows, effort in ((sample, policy.second_look), (view, policy.local_effort)):
         better = best_first(stack.log_evidence)[: max(1, (len(stack) + 1) // 2)]
         half, starts = stack.take(better), starts[better]
-        statistics = half.statistics if rows is sample or sample is view else None
+        statistics = half.statistics if rows is sample or sample.n_rows == view.n_rows else None
         effort = policy.effort_for(rows, effort)
-        stack = _ascend_in_parts(rows, shape, half.hyperplanes, half.precisions, statistics, effort, policy)
+        start = half.hyperplanes, half.precisions, statistics
+        stack = _ascend_in_parts(rows, family, shape, *start, effort, policy)
     return starts, stack
 
 
 def _ascend_in_parts(
     rows: Rows,
+    family: Family,
     shape: Shape,
     hyperplanes: Floats,
     precisions: Floats,
@@ -79,8 +83,9 @@ def _ascend_in_parts(
     """`ascend`, so many trees at a time that their information matrices stay small."""
     c, m, width = hyperplanes.shape
     size = max(1, policy.stack_floats // (2 * m * (width - len(rows.tail)) ** 2))
-    parts = [
-        ascend(rows, shape, hyperplanes[at], precisions[at], None if statistics is None else statistics[at], effort)
-        for at in (slice(start, start + size) for start in range(0, c, size))
-    ]
+    parts = []
+    for start in range(0, c, size):
+        at = slice(start, start + size)
+        held = None if statistics is None else statistics[at]
+        parts.append(ascend(rows, family, shape, hyperplanes[at], precisions[at], held, effort))
     return Stack(*(np.concatenate([getattr(part, field) for part in parts]) for field in Stack.__dataclass_fields__))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...arrays import Floats
-from ...rows import scan_family
+from ...rows import Histogram, scan_family
 from ..policy import Policy
 from ..ranking import best_first
 from ..shapes import THREE_SPLITS
@@ -46,7 +46,7 @@ class LookAhead:
 
 def look_ahead(grid: Grid, policy: Policy, rng: np.random.Generator, count: int) -> tuple[Floats, float]:
     """The best of some root cuts with the best cut on either side, (c, 3, d + 1), and the gain of the first."""
-    family, edges = scan_family(grid.rows.family), grid.edges
+    family, edges = scan_family(grid.family), grid.edges
     skipped = int(policy.skipped_edges * edges.shape[1])
     inner = np.arange(skipped, edges.shape[1] - skipped)
     root_direction = rng.integers(len(edges), size=policy.lookahead)
@@ -73,4 +73,5 @@ def look_ahead(grid: Grid, policy: Policy, rng: np.random.Generator, count: int)
 def _root_statistics(grid: Grid, roots: Floats) -> Floats:
     """Statistics left and right of each root cut, (roots, 2, k)."""
     nowhere = np.zeros((1, roots.shape[1]))
-    return grid.rows.histogram(nowhere, np.zeros((1, 0)), roots, grid.statistics)[:, :, 0, 0]
+    request = Histogram(grid.family, grid.statistics, nowhere, np.zeros((1, 0)), roots)
+    return grid.rows.reduce(request).statistics[:, :, 0, 0]

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...arrays import Floats
 from ...evidence import bound
-from ...rows import Rows
+from ...families import Family
+from ...rows import LocalRows, Pass, Rows
 from ...tree import single_leaf
 from ..policy import Policy
 from ..sites import Site
@@ -30,7 +31,7 @@ class Outlook:
         likelihood of all other leaves, with membership as row weight in the scan. With responsibilities as weights a
         soft leaf looks pure, because it has handed over the rows that do not suit it: the sphere stopped at 4 splits
         with log-loss .383 instead of 5 to 6 splits and .356.
-    sample : Rows
+    sample : LocalRows
         The rows of the view, or a sample of them that is enough to find good starts.
     bound : float
         What the rows of the view are worth with the leaf as it is; local gains are counted from here.
@@ -45,11 +46,16 @@ class Outlook:
     site: Site
     rows: Rows
     view: Rows
-    sample: Rows
+    sample: LocalRows
     bound: float
     scan: Scan | None
     precision: float
     first_id: int
+
+    @property
+    def family(self) -> Family:
+        """The family of the leaves."""
+        return self.site.state.family
 
     @property
     def statistics(self) -> Floats:
@@ -67,25 +73,26 @@ def survey_site(
     first_id: int,
 ) -> Outlook:
     """Scan a sample of the rows of a site."""
-    statistics = site.state.statistics[site.leaf]
-    sample = view.sampled(policy.leaf_rows)
-    directions, n_varying = choose_directions(sample, statistics, policy, rng)
+    family, statistics = site.state.family, site.state.statistics[site.leaf]
+    sample = view.sample(policy.leaf_rows)
+    directions, n_varying = choose_directions(sample, family, statistics, policy, rng)
     return Outlook(
         site,
         rows,
         view,
         sample,
-        bound_of_leaf(view, statistics),
-        scan_leaf(sample, statistics, directions, policy),
+        bound_of_leaf(view, family, statistics),
+        scan_leaf(sample, family, statistics, directions, policy),
         # A hyperplane in n columns has n - 1 angles.
         policy.weak_precision * max(1, n_varying - 1),
         first_id,
     )
 
 
-def bound_of_leaf(view: Rows, statistics: Floats) -> float:
+def bound_of_leaf(view: Rows, family: Family, statistics: Floats) -> float:
     """The bound of the rows of a leaf that holds `statistics` (k,), without a branch in its place."""
-    leaf = single_leaf(view.n_features)
+    leaf = single_leaf(view.n_columns)
     stacked = statistics[None, None]
-    at = view.pass_(leaf.hyperplanes[None], leaf.shape, stacked)
-    return float(bound(view.family, stacked, at)[0])
+    expected = family.expected_parameters(stacked)
+    at = view.reduce(Pass(leaf.hyperplanes[None], leaf.shape, expected))
+    return float(bound(family, stacked, expected, at)[0])

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Floats, Integers
-from ...rows import Rows, mean_and_covariance
+from ...families import Family
+from ...rows import Histogram, LocalRows, Moments, Rows, mean_and_covariance, scan
 from ..policy import Policy
 
 
@@ -18,8 +19,9 @@ class Grid:
 
     Attributes
     ----------
-    rows : Rows
+    rows : LocalRows
         The rows of the leaf, or a sample of them.
+    family : Family
     statistics : ndarray of shape (k,)
         What the leaf holds.
     directions : ndarray of shape (D, d + 1)
@@ -30,7 +32,8 @@ class Grid:
         Where a threshold does not part the rows.
     """
 
-    rows: Rows
+    rows: LocalRows
+    family: Family
     statistics: Floats
     directions: Floats
     edges: Floats
@@ -38,7 +41,8 @@ class Grid:
 
     def along(self, chosen: Integers) -> Grid:
         """The same thresholds along some of the directions."""
-        return Grid(self.rows, self.statistics, self.directions[chosen], self.edges[chosen], self.empty[chosen])
+        directions, edges, empty = self.directions[chosen], self.edges[chosen], self.empty[chosen]
+        return Grid(self.rows, self.family, self.statistics, directions, edges, empty)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +66,11 @@ class Scan:
     gain: float
 
 
-def scan_leaf(rows: Rows, statistics: Floats, directions: Floats, policy: Policy) -> Scan | None:
+def scan_leaf(rows: LocalRows, family: Family, statistics: Floats, directions: Floats, policy: Policy) -> Scan | None:
     """Scan all directions; None if no threshold parts the rows."""
     if not len(directions):
         return None
-    grid = make_grid(rows, statistics, directions, policy)
+    grid = make_grid(rows, family, statistics, directions, policy)
     everything = np.zeros((1, directions.shape[1]))
     everything[0, 0] = 1.0
     gains = scan_gains(grid, everything)[0, 0]
@@ -78,17 +82,17 @@ def scan_leaf(rows: Rows, statistics: Floats, directions: Floats, policy: Policy
     return Scan(grid, cuts, ranking, float(best_gain[ranking[0]])) if len(cuts) else None
 
 
-def make_grid(rows: Rows, statistics: Floats, directions: Floats, policy: Policy) -> Grid:
+def make_grid(rows: LocalRows, family: Family, statistics: Floats, directions: Floats, policy: Policy) -> Grid:
     """Thresholds between quantiles of the rows along each direction."""
     quantiles = rows.quantiles(directions, np.arange(policy.bins + 1) / policy.bins)
     # Cuts lie between two quantiles; where those are equal there is nothing between them.
     edges = 0.5 * (quantiles[:, :-1] + quantiles[:, 1:])
-    return Grid(rows, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
+    return Grid(rows, family, statistics, directions, edges, quantiles[:, :-1] == quantiles[:, 1:])
 
 
 def scan_gains(grid: Grid, cuts: Floats) -> Floats:
     """Evidence gained by each hard threshold on either side of each cut, (cuts, 2, D, E)."""
-    gains = grid.rows.scan(grid.directions, grid.edges, cuts, grid.statistics)
+    gains = scan(grid.rows, Histogram(grid.family, grid.statistics, grid.directions, grid.edges, cuts))
     # Cuts that part the rows alike gain alike: rounding must not choose between them.
     return np.where(grid.empty, -np.inf, np.round(gains, 6))
 
@@ -100,7 +104,9 @@ def cut_at(grid: Grid, direction: Integers, edge: Integers) -> Floats:
     return hyperplanes
 
 
-def choose_directions(rows: Rows, statistics: Floats, policy: Policy, rng: np.random.Generator) -> tuple[Floats, int]:
+def choose_directions(
+    rows: Rows, family: Family, statistics: Floats, policy: Policy, rng: np.random.Generator
+) -> tuple[Floats, int]:
     """Directions to scan below a leaf, each with unit spread over its rows, and how many columns vary there.
 
     The features, random directions, and those along which the targets vary most, with and without regard to how the
@@ -111,14 +117,15 @@ def choose_directions(rows: Rows, statistics: Floats, policy: Policy, rng: np.ra
     directions : ndarray of shape (D, d + 1)
     n_varying : int
     """
-    second, cross, size = rows.moments(statistics)
+    sums = rows.reduce(Moments(family, statistics))
+    second, cross, size = sums.second, sums.cross, sums.size
     if second[0, 0] == 0:
         # No row has any weight here.
-        return np.empty((0, rows.n_features + 1)), 0
+        return np.empty((0, rows.n_columns + 1)), 0
     mean, covariance = mean_and_covariance(second)
     random = rng.standard_normal((policy.n_directions, len(rows.axes))) @ rows.axes
     # A class that is all but absent has no direction; sums of residuals always have.
-    present = size > (0.0 if rows.family.uses_design else policy.least_class_weight)
+    present = size > (0.0 if family.uses_design else policy.least_class_weight)
     contrast = (cross[present, 1:] - cross[present, :1] * mean) / second[0, 0]
     if len(contrast) > policy.most_contrasts:
         _, sizes, vectors = np.linalg.svd(contrast, full_matrices=False)
@@ -130,11 +137,11 @@ def choose_directions(rows: Rows, statistics: Floats, policy: Policy, rng: np.ra
     return _scale_to_unit_spread(slopes, covariance, policy), n_varying
 
 
-def axis_directions(rows: Rows, statistics: Floats, policy: Policy) -> Floats:
+def axis_directions(rows: Rows, family: Family, statistics: Floats, policy: Policy) -> Floats:
     """The features that vary below a leaf as directions (D, d + 1) with unit spread."""
-    second = rows.moments(statistics).second
+    second = rows.reduce(Moments(family, statistics)).second
     if second[0, 0] == 0:
-        return np.empty((0, rows.n_features + 1))
+        return np.empty((0, rows.n_columns + 1))
     return _scale_to_unit_spread(rows.axes, mean_and_covariance(second)[1], policy)
 
 
@@ -147,10 +154,10 @@ def _scale_to_unit_spread(slopes: Floats, covariance: Floats, policy: Policy) ->
     return np.column_stack([np.zeros(len(slopes)), slopes])
 
 
-def best_axis_cuts(view: Rows, statistics: Floats, count: int, policy: Policy) -> Floats:
+def best_axis_cuts(view: Rows, family: Family, statistics: Floats, count: int, policy: Policy) -> Floats:
     """The best cuts that look at one column each, at most so many, to start from: shape (c, 1, d + 1)."""
-    rows = view.sampled(policy.leaf_rows)
-    scan = scan_leaf(rows, statistics, axis_directions(rows, statistics, policy), policy)
-    if scan is None:
-        return np.empty((0, 1, view.n_features + 1))
-    return policy.stiffness * scan.cuts[:count, None]
+    rows = view.sample(policy.leaf_rows)
+    best = scan_leaf(rows, family, statistics, axis_directions(rows, family, statistics, policy), policy)
+    if best is None:
+        return np.empty((0, 1, view.n_columns + 1))
+    return policy.stiffness * best.cuts[:count, None]

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from asking import family_of, rows_of_data
 from bayesian_reticulum.data import identity_schema
 from bayesian_reticulum.datasets import make_ripley, make_sphere
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.families import DirichletCategorical
 from bayesian_reticulum.growth.policy import Policy
 from bayesian_reticulum.growth.proposals.bend import Bend, bend_boundary
-from bayesian_reticulum.rows import NumpyRows
+from bayesian_reticulum.rows import ArrayRows, RowData
 from bayesian_reticulum.tree import single_leaf
 from growing import leaf_site, make_rows, stump, survey
 
@@ -50,7 +51,10 @@ def test_halves_are_turned_against_each_other_along_the_boundary(ring):
 
 def test_without_a_boundary_nothing_is_bent(ring):
     rows, state = ring
-    assert bend_boundary(rows, leaf_site(evaluate(rows, single_leaf(2), np.empty(0)), 0), 1, policy) is None
+    assert (
+        bend_boundary(rows, leaf_site(evaluate(rows, family_of(rows), single_leaf(2), np.empty(0)), 0), 1, policy)
+        is None
+    )
     assert bend_boundary(rows, leaf_site(state, 0), 1, Policy(least_at_boundary=1e6)) is None
 
 
@@ -70,7 +74,8 @@ def test_a_wide_table_is_bent_along_its_leading_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 6)) * np.linspace(3.0, 1.0, 6)
     y = rng.integers(2, size=200)
-    rows = NumpyRows(X, y, DirichletCategorical((0.5, 0.5)), np.ones(200), identity_schema(6)).rotated(2)[0]
+    rotated, _ = RowData.of(X, y, np.ones(200), identity_schema(6)).rotated(2)
+    rows = rows_of_data(ArrayRows, rotated, DirichletCategorical((0.5, 0.5)))
     state = stump(rows, [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     proposal = bend_boundary(rows, leaf_site(state, 0), 1, policy)
     moved = proposal.tree.hyperplanes[0] - state.tree.hyperplanes[0]

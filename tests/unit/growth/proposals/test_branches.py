@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.growth.policy import Policy
@@ -36,7 +37,7 @@ def test_the_best_branch_takes_the_place_of_the_leaf(outlook):
 def test_what_a_branch_gains_the_whole_tree_gains_at_least(outlook):
     proposal = fit_branches(outlook, "toy", CUT, STARTS, policy)
     state = outlook.site.state
-    whole = evaluate(outlook.rows, proposal.tree, proposal.precisions, tolerance=1e-9)
+    whole = evaluate(outlook.rows, family_of(outlook.rows), proposal.tree, proposal.precisions, tolerance=1e-9)
     # The price of the old split, which may change, is no part of the local gain.
     before, after = (tree.log_evidence + tree.prices[0] for tree in (state, whole))
     assert after >= before + proposal.local_gain - 0.1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.gates import compute_gates
@@ -44,7 +45,7 @@ def test_a_branch_of_two_levels_is_proposed_with_its_levels_exchanged():
     rows = make_rows(*make_cross(600, random_state=0)[:2])
     root = split_leaf(single_leaf(2), 0, [0.0, 4.0, 0.0], 3)
     tree = split_leaf(split_leaf(root, 0, [0.0, 0.0, 4.0], 4), 2, [0.0, 0.0, 4.0], 5)
-    state = evaluate(rows, tree, np.full(3, 0.1))
+    state = evaluate(rows, family_of(rows), tree, np.full(3, 0.1))
     site = branch_site(rows, state, 0, Policy())
     outlook = survey_site(rows, rows, site, Policy(), np.random.default_rng(0), 9)
     [proposal] = Exchange().propose(outlook, Policy(), np.random.default_rng(0), ())

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from asking import view_from
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.growth.policy import Policy
 from bayesian_reticulum.growth.proposals.kinds import PROPOSERS, propose
@@ -37,7 +38,7 @@ def test_a_branch_that_is_grown_anew_is_proposed_by_all_kinds():
     rows, _, state, _ = grow(*make_cross(300, random_state=0)[:2], patience=3)
     site = branch_site(rows, state, 0, Policy())
     assert site.state.tree.n_splits == 0
-    view = rows.within(site.state.tree.hyperplanes, site.state.tree.shape, site.state.statistics, site.leaf)
+    view = view_from(rows, site.state.tree.hyperplanes, site.state.tree.shape, site.state.statistics, site.leaf)
     outlook = survey_site(rows, view, site, Policy(), np.random.default_rng(0), 9)
     proposals = list(propose(outlook, Policy(), np.random.default_rng(0)))
     ids = {proposal.kind: proposal.tree.ids.tolist() for proposal in proposals}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of, histogram_of, scan_of
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.growth.policy import Policy
@@ -17,7 +18,7 @@ policy = Policy()
 
 
 def outlook_of(rows):
-    state = evaluate(rows, single_leaf(2), np.empty(0))
+    state = evaluate(rows, family_of(rows), single_leaf(2), np.empty(0))
     site = LeafSite(LeafPlace(-1, 0), state, 0)
     return survey_site(rows, rows, site, policy, np.random.default_rng(0), 0)
 
@@ -48,14 +49,18 @@ def test_the_splits_of_a_chessboard_are_found(chessboard):
 
 def test_the_best_roots_come_first_with_the_gain_of_the_first(chessboard):
     rows, statistics = chessboard.sample, chessboard.statistics
-    grid = make_grid(rows, statistics, axis_directions(rows, statistics, policy), policy)
+    grid = make_grid(
+        rows, family_of(rows), statistics, axis_directions(rows, family_of(rows), statistics, policy), policy
+    )
     starts, gain = look_ahead(grid, policy, np.random.default_rng(0), 4)
     assert starts.shape == (4, 3, 3)
-    family = rows.family
+    family = family_of(rows)
 
     def gain_of(start):
-        sides = rows.histogram(np.zeros((1, 3)), np.zeros((1, 0)), start[:1], statistics)[0, :, 0, 0]
-        cuts = [rows.scan(start[1 + side, None], np.zeros((1, 1)), start[:1], statistics)[0, side] for side in (0, 1)]
+        sides = histogram_of(rows, np.zeros((1, 3)), np.zeros((1, 0)), start[:1], statistics)[0, :, 0, 0]
+        cuts = [
+            scan_of(rows, start[1 + side, None], np.zeros((1, 1)), start[:1], statistics)[0, side] for side in (0, 1)
+        ]
         return family.log_evidence(sides).sum() - family.log_evidence(sides.sum(axis=0)) + float(sum(cuts).sum())
 
     gains = [gain_of(start) for start in starts]
@@ -68,8 +73,10 @@ def test_the_best_roots_come_first_with_the_gain_of_the_first(chessboard):
 
 def test_rows_that_cannot_be_parted_have_no_root(chessboard):
     rows, statistics = chessboard.sample, chessboard.statistics
-    grid = make_grid(rows, statistics, axis_directions(rows, statistics, policy), policy)
-    empty = type(grid)(rows, statistics, grid.directions, grid.edges, np.ones_like(grid.empty))
+    grid = make_grid(
+        rows, family_of(rows), statistics, axis_directions(rows, family_of(rows), statistics, policy), policy
+    )
+    empty = type(grid)(rows, grid.family, statistics, grid.directions, grid.edges, np.ones_like(grid.empty))
     starts, gain = look_ahead(empty, policy, np.random.default_rng(0), 4)
     assert (starts.shape, gain) == ((0, 3, 3), -np.inf)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asking import family_of
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.growth.policy import Policy
@@ -13,8 +14,8 @@ from growing import make_rows, survey
 
 def test_the_bound_of_the_only_leaf_is_the_log_evidence_of_the_tree():
     rows = make_rows(*make_ripley(100, random_state=0)[:2])
-    leaf = evaluate(rows, single_leaf(2), np.empty(0), tolerance=1e-9)
-    assert bound_of_leaf(rows, leaf.statistics[0]) == pytest.approx(leaf.log_evidence, abs=1e-9)
+    leaf = evaluate(rows, family_of(rows), single_leaf(2), np.empty(0), tolerance=1e-9)
+    assert bound_of_leaf(rows, family_of(rows), leaf.statistics[0]) == pytest.approx(leaf.log_evidence, abs=1e-9)
 
 
 def test_a_survey_shows_the_leaf_and_its_cuts():
@@ -22,7 +23,7 @@ def test_a_survey_shows_the_leaf_and_its_cuts():
     outlook = survey(rows, [0.0, 4.0, 0.0], leaf=1)
     assert outlook.rows is rows
     np.testing.assert_array_equal(outlook.statistics, outlook.site.state.statistics[1])
-    assert outlook.bound == bound_of_leaf(outlook.view, outlook.statistics)
+    assert outlook.bound == bound_of_leaf(outlook.view, family_of(outlook.view), outlook.statistics)
     assert outlook.first_id == 7
     # Below the first split of a chessboard the other feature decides.
     best = outlook.scan.cuts[0]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from asking import family_of, moments_of
 from bayesian_reticulum.datasets import make_cross, make_ripley
 from bayesian_reticulum.growth import Policy, grow_tree
 from bayesian_reticulum.growth.proposals import PROPOSERS, Proposal, Proposer, fit_branches
@@ -19,7 +20,7 @@ class MeanCut:
     def propose(self, outlook, policy, rng, earlier):
         if outlook.scan is None:
             return
-        mean, _ = mean_and_covariance(outlook.sample.moments(outlook.statistics).second)
+        mean, _ = mean_and_covariance(moments_of(outlook.sample, outlook.statistics).second)
         slopes = policy.stiffness * np.eye(len(mean))
         starts = np.column_stack([-slopes @ mean, slopes])[:, None]
         yield fit_branches(outlook, self.kind, CUT, starts, policy)
@@ -39,7 +40,7 @@ class Stiffer:
 
 def kinds_of(proposers, data, **policy):
     rows = make_rows(*data)
-    events, state, _ = run(grow_tree(rows, Policy(**policy), np.random.default_rng(0), proposers))
+    events, state, _ = run(grow_tree(rows, family_of(rows), Policy(**policy), np.random.default_rng(0), proposers))
     return {candidate.kind for event in events for candidate in event.candidates}, state
 
 
