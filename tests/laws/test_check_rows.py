@@ -17,7 +17,7 @@ from bayesian_reticulum.testing import check_rows
 from chunked_rows import ChunkedRows
 from example_tables import kink
 from growing import run
-from plugins import needs_compiled
+from plugins import needs_compiled, strict_arrays
 
 
 def compiled_rows(data, likelihood, limits=DEFAULT_LIMITS):
@@ -25,11 +25,12 @@ def compiled_rows(data, likelihood, limits=DEFAULT_LIMITS):
 
 
 def standard_rows(data, likelihood):
-    strict = pytest.importorskip("array_api_strict")
+    strict = strict_arrays()
     return ArrayRows.of_data(data, likelihood, like=strict.zeros(0, dtype=strict.float64))
 
 
 def torch_rows(data, likelihood):
+    pytest.importorskip("sklearn.externals.array_api_compat")
     torch = pytest.importorskip("torch")
     return ArrayRows.of_data(data, likelihood, like=torch.zeros(0, dtype=torch.float64))
 

@@ -155,6 +155,12 @@ BACKENDS = [
 each_backend = pytest.mark.parametrize("rows_class", BACKENDS)
 
 
+def strict_arrays() -> Any:
+    """The namespace that holds code to the array API standard; a test is skipped where it cannot be used."""
+    pytest.importorskip("sklearn.externals.array_api_compat")
+    return pytest.importorskip("array_api_strict")
+
+
 def examples(n: int) -> settings:
     """Settings of a property with this number of examples, or four times as many in `make test-thorough`."""
     return settings(max_examples=4 * n if settings.default.max_examples > 100 else n)

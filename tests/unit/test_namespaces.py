@@ -17,8 +17,9 @@ from bayesian_reticulum.namespaces import (
     unpacked_symmetric,
     zeros_beside,
 )
+from plugins import strict_arrays
 
-strict = pytest.importorskip("array_api_strict")
+strict = strict_arrays()
 LIBRARIES = pytest.mark.parametrize("like", [np.empty(0), strict.zeros(0)], ids=["NumPy", "strict"])
 seeds = st.integers(0, 2**32 - 1)
 

@@ -9,11 +9,11 @@ import numpy as np
 from ..arrays import Floats
 from ..families import Family
 from ..gates import backpropagate, gate_products
-from ..rows import Block, MembershipSums, Request, S, block_size, sum_over
+from ..rows import Block, MembershipSums, Request, SumsT, block_size, sum_over
 from ..tree import Shape
 
 
-def reduce_block(request: Request[S], block: Block) -> S:
+def reduce_block(request: Request[SumsT], block: Block) -> SumsT:
     """Sum a request over a block of NumPy, in parts that stay in cache."""
     size = block_size(request.floats_per_row(block.facts), block.facts.limits)
     return sum_over(request, block.parts(size), block.facts)

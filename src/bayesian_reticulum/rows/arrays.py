@@ -15,7 +15,7 @@ from .block import NO_TAIL, Block
 from .limits import DEFAULT_LIMITS, Limits
 from .part import BlockPart, Part, Reader, TablePart, mass_of, sample_of
 from .protocol import Likelihood, TreeContext
-from .requests import Request, S, sum_over
+from .requests import Request, SumsT, sum_over
 from .sampling import Keys
 from .source import RowData
 from .views import Seen, join_seen, seen_from
@@ -90,7 +90,7 @@ class ArrayRows:
     def weight(self) -> float:
         return float(self._mass.sum())
 
-    def reduce(self, request: Request[S]) -> S:
+    def reduce(self, request: Request[SumsT]) -> SumsT:
         facts = self.part.facts
         return sum_over(request, (block for _, block in self._reader.blocks(request.floats_per_row(facts))), facts)
 

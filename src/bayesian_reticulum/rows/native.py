@@ -26,7 +26,7 @@ from .block import NO_TAIL, Block
 from .limits import DEFAULT_LIMITS, HESSIAN_ROWS, Limits
 from .part import TablePart, mass_of, sample_of
 from .protocol import Likelihood, TreeContext
-from .requests import Histogram, Request, S, scan_family
+from .requests import Histogram, Request, SumsT, scan_family
 from .source import RowData
 from .views import Seen, log_negligible
 
@@ -144,11 +144,11 @@ class NativeRows:
         # Sorted, as the sum can be seen in the last digits of precisions.
         return float(np.sort(mass_of(self.part)).sum())
 
-    def reduce(self, request: Request[S]) -> S:
+    def reduce(self, request: Request[SumsT]) -> SumsT:
         answer = ANSWERS.get(type(request))
         if answer is None or not answer.serves(self, request):
             return self.in_blocks.reduce(request)
-        sums: S = answer.compute(self, request)
+        sums: SumsT = answer.compute(self, request)
         return sums
 
     @cached_property

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ..arrays import Floats, Integers
 from ..tree import Shape
 from .block import Block
-from .requests import Request, S
+from .requests import Request, SumsT
 from .source import RowData
 
 
@@ -85,7 +85,7 @@ class Rows(Protocol):
         """Sum of the weights of the rows in view, each as far as it is in view."""
         ...
 
-    def reduce(self, request: Request[S]) -> S:
+    def reduce(self, request: Request[SumsT]) -> SumsT:
         """Sum a request over all rows; arrays of the sums are those of NumPy."""
         ...
 

@@ -34,26 +34,26 @@ class Sums(Protocol):
         ...
 
 
-S = TypeVar("S", bound=Sums, covariant=True)
+SumsT = TypeVar("SumsT", bound=Sums, covariant=True)
 
 
-class Request(Protocol[S]):
+class Request(Protocol[SumsT]):
     """What is to be summed over rows; a frozen dataclass, so that it can be sent to where the rows are."""
 
     def floats_per_row(self, facts: Facts) -> int:
         """Numbers that `compute` holds for each row of a block, beyond the block."""
         ...
 
-    def zero(self, facts: Facts) -> S:
+    def zero(self, facts: Facts) -> SumsT:
         """The sums over no rows, arrays of NumPy."""
         ...
 
-    def compute(self, xp: Any, block: Block) -> S:
+    def compute(self, xp: Any, block: Block) -> SumsT:
         """The sums over a block of rows with arrays of a namespace."""
         ...
 
 
-def sum_over(request: Request[S], blocks: Iterable[Block], facts: Facts) -> S:
+def sum_over(request: Request[SumsT], blocks: Iterable[Block], facts: Facts) -> SumsT:
     """Sum a request over blocks of rows; the sums are arrays of NumPy."""
     total: Any = None
     for block in blocks:

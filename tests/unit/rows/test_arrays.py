@@ -27,7 +27,7 @@ from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.protocol import view_of_leaf
 from bayesian_reticulum.rows.requests import BelowSplits, MembershipSums
 from bayesian_reticulum.tree import single_leaf, split_leaf
-from plugins import FAMILIES, each_backend, examples, trees
+from plugins import FAMILIES, each_backend, examples, strict_arrays, trees
 from row_problems import assert_same_pass, naive_responsibilities, problems, requests
 
 few = examples(25)
@@ -181,7 +181,7 @@ def test_rows_of_a_block_are_those_of_the_table_that_it_was_gathered_from():
 @few
 @given(problem=problems(n=st.integers(1, 40)), tail=st.booleans())
 def test_arrays_of_the_standard_have_the_sums_of_numpy(problem, tail):
-    strict = pytest.importorskip("array_api_strict")
+    strict = strict_arrays()
     tail = problem.rng.uniform(size=problem.hyperplanes.shape[-1] - 2 if tail else 0)
     plain = problem.rows(ArrayRows, tail=tail)
     standard = problem.rows(ArrayRows, tail=tail, like=strict.zeros(0, dtype=strict.float64))

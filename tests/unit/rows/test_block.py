@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +11,7 @@ from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.arrays import ArrayRows
 from bayesian_reticulum.rows.block import block_size, join_blocks
 from bayesian_reticulum.rows.limits import Limits
-from plugins import examples
+from plugins import examples, strict_arrays
 from row_problems import problems
 
 ARRAYS = ("design", "statistics", "weights", "targets", "missing", "log_reach", "log_other")
@@ -52,7 +51,7 @@ def example_block(rng):
 
 
 def test_blocks_go_to_other_arrays_and_come_back():
-    strict = pytest.importorskip("array_api_strict")
+    strict = strict_arrays()
     block = example_block(np.random.default_rng(0))
     there = block.beside(strict.zeros(0))
     assert isinstance(there.design, type(strict.zeros(0)))
