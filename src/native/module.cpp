@@ -53,6 +53,24 @@ void bind_table(nb::module_& module) {
         .def("quantiles", &quantiles, arg("directions"), arg("probabilities"), arg("threads"), arg("out"));
 }
 
+void bind_ascent(nb::module_& module) {
+    nb::class_<PassSource>(module, "PassSource");
+    nb::class_<TablePasses, PassSource>(module, "TablePasses")
+        .def(nb::init<const Table&, const Table&, double, int, int64_t, bool>(), arg("table"), arg("hessian_rows"),
+             arg("rows_per_hessian_row"), arg("threads"), arg("fewest_gates"), arg("in_floats"), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 3>());
+    nb::class_<CallbackPasses, PassSource>(module, "CallbackPasses")
+        .def(nb::init<nb::object, int, int, In<double, 1>>(), arg("function"), arg("width"), arg("n_statistics"),
+             arg("tail"));
+    nb::class_<Leaves>(module, "Leaves");
+    nb::class_<DirichletLeaves, Leaves>(module, "DirichletLeaves").def(nb::init<In<double, 1>>(), arg("prior"));
+    nb::class_<PythonLeaves, Leaves>(module, "PythonLeaves")
+        .def(nb::init<nb::object, int>(), arg("family"), arg("n_statistics"));
+    module.def("ascend", &ascend, arg("passes"), arg("leaves"), arg("children"), arg("hyperplanes"), arg("precisions"),
+               arg("statistics"), arg("fixed"), arg("sparse"), arg("tolerance"), arg("rounds"), arg("max_passes"),
+               arg("least"), arg("log_evidence"), arg("prices"));
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -61,10 +79,7 @@ NB_MODULE(_native, module) {
     module.attr("group_pad") = kGroupPad;
     bind_columns(module);
     bind_table(module);
-    module.def("ascend", &ascend, arg("table"), arg("hessian_rows"), arg("rows_per_hessian_row"), arg("children"),
-               arg("hyperplanes"), arg("precisions"), arg("statistics"), arg("dirichlet").none(), arg("family"),
-               arg("fixed"), arg("sparse"), arg("tolerance"), arg("rounds"), arg("max_passes"), arg("least"),
-               arg("threads"), arg("fewest_gates"), arg("in_floats"), arg("log_evidence"), arg("prices"));
+    bind_ascent(module);
     module.def("predict", &predict, arg("X"), arg("units"), arg("gaps").none(), arg("hyperplanes"), arg("children"),
                arg("values").none(), arg("threads"), arg("out"));
 }

@@ -177,7 +177,7 @@ class EvidenceGrownEstimator(Estimator):
         if is_linear:
             rows = rows.with_family(linear_family(rows, coordinates.is_rotated))
         # Where other threads work on the rows, those of BLAS would be in their way.
-        are_busy = at_once > 1 or (isinstance(rows, NativeRows) and rows.can_climb)
+        are_busy = at_once > 1 or (isinstance(rows, NativeRows) and rows.has_table)
         with single_blas() if are_busy else nullcontext():
             best = self._best_run(rows, policy, kind, rival, at_once)
             return None if best is None else _freeze(data, coordinates, rows, best, policy)

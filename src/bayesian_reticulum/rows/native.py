@@ -24,7 +24,7 @@ from .protocol import Moments, Pass
 
 # Without a compiler at installation these are missing, and no NativeRows are made (`compiled.is_available`).
 with contextlib.suppress(ImportError):
-    from .._native import Table, ascend, group_pad, pad
+    from .._native import Table, TablePasses, group_pad, pad
 
 
 class _Layout(NamedTuple):
@@ -220,13 +220,21 @@ class NativeRows(NumpyRows):
     def _threads_for(self, gates_per_row: int) -> int:
         return self._threads if self._n * gates_per_row >= self._limits.fewest_gates else 1
 
-    def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
+    def pass_(
+        self,
+        hyperplanes: Floats,
+        shape: Shape,
+        statistics: Floats | None = None,
+        *,
+        information: bool = False,
+        expected: Floats | None = None,
+    ) -> Pass:
         if not self._fits:
-            return super().pass_(hyperplanes, shape, statistics, information=information)
+            return super().pass_(hyperplanes, shape, statistics, information=information, expected=expected)
         c, m, width = hyperplanes.shape
-        expected = self.family.expected_parameters(statistics)
+        expected = self.family.expected_parameters(statistics) if expected is None else expected
         log_normalizer = np.zeros(c)
-        new_statistics = np.zeros(statistics.shape)
+        new_statistics = np.zeros(expected.shape)
         gradient = np.zeros(hyperplanes.shape)
         width -= max(len(self.tail) - 1, 0)
         packed = np.zeros((2, c, m, width * (width + 1) // 2)) if information else None
@@ -343,54 +351,21 @@ class NativeRows(NumpyRows):
         return self._at(order[np.argsort(leaf[order], kind="stable")])
 
     @property
-    def can_climb(self) -> bool:
-        """Whether `climb` may be called: row statistics fit into memory."""
+    def has_table(self) -> bool:
+        """Whether `table_passes` may be called: row statistics fit into memory."""
         return self._fits
 
-    def climb(
-        self,
-        shape: Shape,
-        hyperplanes: Floats,
-        precisions: Floats,
-        statistics: Floats,
-        *,
-        fixed: bool,
-        tolerance: float,
-        rounds: int,
-        max_passes: int,
-        least: float,
-        exact: bool,
-        sparse: bool,
-    ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """The ascent of `evidence` without a return to Python between passes: the fields of its `Stack`."""
-        hyperplanes, precisions, statistics = (
-            np.array(start, dtype=np.float64, order="C") for start in (hyperplanes, precisions, statistics)
-        )
-        log_evidence, prices = np.empty(len(hyperplanes)), np.empty(precisions.shape)
+    def table_passes(self, tolerance: float, exact: bool) -> Any:
+        """Return passes over the compiled table, for an ascent of this `Effort`."""
         hessian_rows = self if exact else self.sampled(HESSIAN_ROWS)
-        ascend(
+        return TablePasses(
             self._table,
             hessian_rows._table,
             1.0 if hessian_rows is self else self.weight / hessian_rows.weight,
-            shape.children,
-            hyperplanes,
-            precisions,
-            statistics,
-            np.array(self.family.prior) if isinstance(self.family, DirichletCategorical) else None,
-            self.family,
-            fixed,
-            sparse,
-            tolerance,
-            rounds,
-            max_passes,
-            least,
             self._threads,
             self._limits.fewest_gates,
             self._in_floats and tolerance >= self._limits.float_tolerance and not exact,
-            log_evidence,
-            prices,
         )
-        return hyperplanes, precisions, statistics, log_evidence, prices
 
     def histogram(self, directions: Floats, edges: Floats, cuts: Floats, statistics: Floats) -> Floats:
         if self.family.uses_design or not self._fits:

@@ -133,10 +133,18 @@ class NumpyRows:
         """Factor by which gaps soften the activations of a stack of trees; None where no cell is missing."""
         return gap_softening(self._gaps, hyperplanes, missing)
 
-    def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
+    def pass_(
+        self,
+        hyperplanes: Floats,
+        shape: Shape,
+        statistics: Floats | None = None,
+        *,
+        information: bool = False,
+        expected: Floats | None = None,
+    ) -> Pass:
         c, m, width = hyperplanes.shape
         leaves, k = m + 1, self.family.n_statistics
-        expected = self.family.expected_parameters(statistics)
+        expected = self.family.expected_parameters(statistics) if expected is None else expected
         parameters = expected.reshape(c * leaves, k)
         log_normalizer = np.zeros(c)
         new_statistics = np.zeros((c, leaves, k))

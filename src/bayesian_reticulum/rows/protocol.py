@@ -107,8 +107,19 @@ class Rows(Protocol):
         """Sum of the weights of the rows in view, each as far as it is in view."""
         ...
 
-    def pass_(self, hyperplanes: Floats, shape: Shape, statistics: Floats, *, information: bool = False) -> Pass:
-        """Make one E step, and sum the derivatives that go with it."""
+    def pass_(
+        self,
+        hyperplanes: Floats,
+        shape: Shape,
+        statistics: Floats | None = None,
+        *,
+        information: bool = False,
+        expected: Floats | None = None,
+    ) -> Pass:
+        """Make one E step, and sum the derivatives that go with it.
+
+        Either the leaf statistics (c, leaves, k) are given or the `expected` parameters that follow from them.
+        """
         ...
 
     def prior_statistics(self, hyperplanes: Floats, shape: Shape) -> Floats:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesian_reticulum.evidence.ascent import converge_responsibilities
 from bayesian_reticulum.evidence.bound import bound, free_energy
+from bayesian_reticulum.evidence.engine import converge_responsibilities
 from bayesian_reticulum.exact import expected_log_likelihood, log_marginal_likelihood
 from evidence_problems import make_rows, make_table, naive_free_energy
 from plugins import examples, trees
