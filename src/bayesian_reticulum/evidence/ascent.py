@@ -9,6 +9,7 @@ and it converges again.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,13 +76,16 @@ class _Ascent:
         # Slopes that are no part of a sparse tree stay zero.
         is_offset = np.arange(width) == 0
         self.present = (self.hyperplanes != 0) | is_offset | (not effort.sparse)
-        self.value, self.damping, self.done = np.full(c, -np.inf), np.zeros(c), np.zeros(c, dtype=bool)
+        self.value, self.damping = np.full(c, -np.inf), np.zeros(c)
+        # Whether a tree has ended, and whether the log evidence of where it is has been compared with its best.
+        self.done, self.judged = np.zeros((2, c), dtype=bool)
         self.rounds_left = np.full(c, effort.rounds)
         self.gradient, self.newton_step = np.zeros((2, c, m, width))
         self.e_step = np.zeros(self.statistics.shape)
         packed = width - len(tail) + bool(len(tail))
         self.observed, self.complete = np.zeros((2, c, m, packed, packed))
-        self.best = replace(start, log_evidence=np.full(c, -np.inf), prices=np.zeros((c, m)))
+        here = self.hyperplanes.copy(), self.precisions.copy(), self.statistics.copy()
+        self.best = Stack(*here, np.full(c, -np.inf), np.zeros((c, m)))
 
     def run(self) -> Stack:
         for _ in range(self.effort.max_passes):
@@ -92,12 +96,13 @@ class _Ascent:
             risen = value >= self.value[trees] - _ROUNDING * np.abs(value)
             self._damp(trees[~risen])
             self._accept(trees[risen], value[risen], _of(at, risen))
-        # What has not converged by now, or without information, has no log evidence yet.
-        trees = np.flatnonzero(~self.done | self.fixed)
+        trees = np.flatnonzero(~self.judged)
         if len(trees):
             self.newton_step[trees], self.e_step[trees] = 0.0, 0.0
             at, value = self._pass(trees, information=True)
-            self._keep_best(trees, value, self._prices(trees, at))
+            # Trees without a finite bound have no log evidence.
+            finite = np.isfinite(value)
+            self._keep_best(trees[finite], value[finite], self._prices(trees[finite], _of(at, finite)))
         return self.best
 
     def _pass(self, trees: Integers, information: bool) -> tuple[Pass, Floats]:
@@ -146,7 +151,7 @@ class _Ascent:
         ended = converged | given_up
         self._keep_best(trees[ended], value[ended], cost[ended])
         again = converged & ~given_up & (self.rounds_left[trees] > 0)
-        self.done[trees] = ended & ~again
+        self.judged[trees], self.done[trees] = ended, ended & ~again
         self._update_precisions(trees[again])
 
     def _set_newton_step(self, trees: Integers) -> Floats:
@@ -167,8 +172,8 @@ class _Ascent:
         before, hyperplanes = self.precisions[trees], self.hyperplanes[trees]
         pull = np.log(update_precisions(hyperplanes, before, self.observed[trees], self.tail) / before)
         self.done[trees] = np.abs(pull).max(axis=-1, initial=0.0) < _SAME_PRECISION
-        # Slopes follow their precision, so that an update falls short, by less than half of the way to where it would
-        # lead in the end: twice an update, on a log scale, converges faster and cannot run away.
+        # Slopes follow their precision, by which the next update goes on the same way, by a share s < 1 of this one.
+        # Twice an update, on a log scale, leaves 2 s - 1 of the distance, which is smaller than 1.
         self.precisions[trees] = np.clip(before * np.exp(2.0 * pull), *PRECISION_RANGE)
         self.value[trees] += penalty(hyperplanes, before) - penalty(hyperplanes, self.precisions[trees])
         self._set_newton_step(trees)
@@ -195,4 +200,5 @@ def _without(at: Pass, absent: NDArray[np.bool_]) -> Pass:
 
 def _of(at: Pass, trees: NDArray[np.bool_]) -> Pass:
     """A pass of some trees of a stack."""
-    return Pass(*(None if part is None else part[trees] for part in vars(at).values()))
+    parts: Any = {name: None if part is None else part[trees] for name, part in vars(at).items()}
+    return Pass(**parts)

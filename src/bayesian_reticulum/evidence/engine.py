@@ -22,7 +22,8 @@ from .stack import Effort, Stack
 
 # Without a compiler at installation these are missing, and `is_available` says so.
 with contextlib.suppress(ImportError):
-    from .. import _native
+    from .._native import CallbackPasses, DirichletLeaves, PythonLeaves
+    from .._native import ascend as compiled_ascend
 
 
 def ascend(
@@ -100,11 +101,10 @@ def _ascend(
     if statistics is None:
         statistics = rows.prior_statistics(hyperplanes, shape)
     # The compiled ascent moves these arrays, and returns them as its stack.
-    start = Stack(
-        *(np.array(values, dtype=np.float64, order="C") for values in (hyperplanes, precisions, statistics)),
-        np.full(len(hyperplanes), -np.inf),
-        np.zeros(precisions.shape),
+    hyperplanes, precisions, statistics = (
+        np.array(values, dtype=np.float64, order="C") for values in (hyperplanes, precisions, statistics)
     )
+    start = Stack(hyperplanes, precisions, statistics, np.full(len(hyperplanes), -np.inf), np.zeros(precisions.shape))
     if not is_available():
         return ascend_by_the_book(pass_maker(rows, shape, effort.exact), rows.family, rows.tail, start, effort, fixed)
     passes = _compiled_passes(rows, shape, start, effort)
@@ -115,7 +115,7 @@ def _compiled_passes(rows: Rows, shape: Shape, start: Stack, effort: Effort) -> 
     if isinstance(rows, NativeRows) and rows.has_table:
         return rows.table_passes(effort.tolerance, effort.exact)
     k, width = start.statistics.shape[-1], start.hyperplanes.shape[-1]
-    return _native.CallbackPasses(_arrays_of(pass_maker(rows, shape, effort.exact)), width, k, rows.tail)
+    return CallbackPasses(_arrays_of(pass_maker(rows, shape, effort.exact)), width, k, rows.tail)
 
 
 def _arrays_of(make_pass: MakePass) -> Any:
@@ -128,7 +128,7 @@ def _arrays_of(make_pass: MakePass) -> Any:
 
 def _compiled_ascent(passes: Any, family: Family, shape: Shape, stack: Stack, effort: Effort, fixed: bool) -> Stack:
     """Ascend in place."""
-    _native.ascend(
+    compiled_ascend(
         passes,
         _compiled_leaves(family),
         shape.children,
@@ -149,5 +149,5 @@ def _compiled_ascent(passes: Any, family: Family, shape: Shape, stack: Stack, ef
 
 def _compiled_leaves(family: Family) -> Any:
     if isinstance(family, DirichletCategorical):
-        return _native.DirichletLeaves(np.array(family.prior, dtype=np.float64))
-    return _native.PythonLeaves(family, family.n_statistics)
+        return DirichletLeaves(np.array(family.prior, dtype=np.float64))
+    return PythonLeaves(family, family.n_statistics)

@@ -232,7 +232,9 @@ class NativeRows(NumpyRows):
         if not self._fits:
             return super().pass_(hyperplanes, shape, statistics, information=information, expected=expected)
         c, m, width = hyperplanes.shape
-        expected = self.family.expected_parameters(statistics) if expected is None else expected
+        if expected is None:
+            assert statistics is not None, "a pass needs leaf statistics or expected parameters"
+            expected = self.family.expected_parameters(statistics)
         log_normalizer = np.zeros(c)
         new_statistics = np.zeros(expected.shape)
         gradient = np.zeros(hyperplanes.shape)

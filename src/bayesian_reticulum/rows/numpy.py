@@ -144,7 +144,9 @@ class NumpyRows:
     ) -> Pass:
         c, m, width = hyperplanes.shape
         leaves, k = m + 1, self.family.n_statistics
-        expected = self.family.expected_parameters(statistics) if expected is None else expected
+        if expected is None:
+            assert statistics is not None, "a pass needs leaf statistics or expected parameters"
+            expected = self.family.expected_parameters(statistics)
         parameters = expected.reshape(c * leaves, k)
         log_normalizer = np.zeros(c)
         new_statistics = np.zeros((c, leaves, k))
