@@ -13,7 +13,7 @@
 
 namespace reticulum {
 
-// Sums of a pass for each tree of a stack; those that were not asked for are empty. Information is packed.
+// Sums of a pass for each tree of a stack; those that are not wanted are empty. Information is packed.
 struct PassSums {
     Values log_normalizer, statistics, gradient, observed, complete;
 };
@@ -112,7 +112,7 @@ class TablePasses : public PassSource {
 
 // Passes by a function of Python: of hyperplanes (c, m, width), expected parameters (c, leaves, k) and whether
 // information is to be made. It returns log normalizers (c), statistics (c, leaves, k), the gradient (c, m, width), and
-// observed and complete-data information (c, m, p, p), which may be None if not asked for.
+// observed and complete-data information (c, m, p, p), which may be None if not wanted.
 class CallbackPasses : public PassSource {
   public:
     CallbackPasses(nb::object function, int width, int n_statistics, const In<double, 1>& tail)

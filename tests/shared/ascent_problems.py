@@ -65,7 +65,9 @@ class AscentProblem:
     def rows(self, rows_class: Any = NumpyRows) -> Any:
         return rows_class(self.X, self.targets, self.family, self.weights, self.schema, tail=self.tail)
 
-    def effort(self, tolerance: float, rounds: int = 0, max_passes: int = 1000) -> Effort:
+    def effort(self, tolerance: float, rounds: int = 0, max_passes: int | None = None) -> Effort:
+        # Steps along a tail, whose information is one number, are many.
+        max_passes = (3000 if len(self.tail) else 1000) if max_passes is None else max_passes
         return Effort(tolerance, rounds, max_passes, sparse=self.sparse, exact=True)
 
     def starting_at(self, stack: Stack) -> tuple[Floats, Floats, Floats]:

@@ -32,7 +32,7 @@ _ROUNDING = 1e-11
 _FIRST_DAMPING, _DAMPING_FACTOR, _LEAST_DAMPING, _MOST_DAMPING = 0.01, 10.0, 0.001, 1e8
 # A precision has converged when its update changes it by less than this, on a log scale.
 _SAME_PRECISION = 0.01
-# An ascent may gain this many times what its next step promises.
+# An ascent may gain this many times what its next step promises, as plain steps converge slowly.
 _LONG_WAY = 20.0
 
 
@@ -170,11 +170,11 @@ class _Ascent:
             return
         self.rounds_left[trees] -= 1
         before, hyperplanes = self.precisions[trees], self.hyperplanes[trees]
-        pull = np.log(update_precisions(hyperplanes, before, self.observed[trees], self.tail) / before)
-        self.done[trees] = np.abs(pull).max(axis=-1, initial=0.0) < _SAME_PRECISION
+        log_update = np.log(update_precisions(hyperplanes, before, self.observed[trees], self.tail) / before)
+        self.done[trees] = np.abs(log_update).max(axis=-1, initial=0.0) < _SAME_PRECISION
         # Slopes follow their precision, by which the next update goes on the same way, by a share s < 1 of this one.
         # Twice an update, on a log scale, leaves 2 s - 1 of the distance, which is smaller than 1.
-        self.precisions[trees] = np.clip(before * np.exp(2.0 * pull), *PRECISION_RANGE)
+        self.precisions[trees] = np.clip(before * np.exp(2.0 * log_update), *PRECISION_RANGE)
         self.value[trees] += penalty(hyperplanes, before) - penalty(hyperplanes, self.precisions[trees])
         self._set_newton_step(trees)
 

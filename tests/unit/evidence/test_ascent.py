@@ -42,7 +42,7 @@ def test_an_ascent_ends_where_gradient_and_e_step_vanish(ascent, variant, data):
     stack = ascent(problem, problem.start(), problem.effort(EXACT))
     gradient, e_step = problem.slopes(stack)
     scale = 1 + np.abs(stack.statistics).max()
-    np.testing.assert_allclose(gradient, 0, atol=1e-3)
+    np.testing.assert_allclose(gradient, 0, atol=1e-2 if variant.n_tail else 1e-3)
     np.testing.assert_allclose(e_step / scale, 0, atol=1e-3)
     np.testing.assert_array_equal(stack.precisions, problem.precisions)
 
