@@ -91,25 +91,43 @@ class Table:
     ) -> None: ...
     def quantiles(self, directions: Floats, probabilities: Floats, threads: int, out: Floats) -> None: ...
 
+class PassSource: ...
+
+class TablePasses(PassSource):
+    def __init__(
+        self,
+        table: Table,
+        hessian_rows: Table,
+        rows_per_hessian_row: float,
+        threads: int,
+        fewest_gates: int,
+        in_floats: bool,
+    ) -> None: ...
+
+class CallbackPasses(PassSource):
+    def __init__(self, function: Any, width: int, n_statistics: int, tail: Floats) -> None: ...
+
+class Leaves: ...
+
+class DirichletLeaves(Leaves):
+    def __init__(self, prior: Floats) -> None: ...
+
+class PythonLeaves(Leaves):
+    def __init__(self, family: Any, n_statistics: int) -> None: ...
+
 def ascend(
-    table: Table,
-    hessian_rows: Table,
-    rows_per_hessian_row: float,
+    passes: PassSource,
+    leaves: Leaves,
     children: Integers,
     hyperplanes: Floats,
     precisions: Floats,
     statistics: Floats,
-    dirichlet: Floats | None,
-    family: Any,
     fixed: bool,
     sparse: bool,
     tolerance: float,
     rounds: int,
     max_passes: int,
     least: float,
-    threads: int,
-    fewest_gates: int,
-    in_floats: bool,
     log_evidence: Floats,
     prices: Floats,
 ) -> None: ...

@@ -67,7 +67,7 @@ def native_leaves(family: Any) -> Any:
 @lru_cache(maxsize=64)
 def _leaves_of(family: Any) -> Any:
     kind, numbers = family.compiled_form
-    return {"dirichlet": _native.Dirichlet, "normal": _native.Normal}[kind](*numbers)
+    return {"dirichlet": _native.DirichletLeaves, "normal": _native.NormalLeaves}[kind](*numbers)
 
 
 def leaf_coefficients(family: Family, statistics: Floats) -> Floats | None:

@@ -5,6 +5,9 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -46,6 +49,19 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> numpy_array(std::vector<T>& values) {
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     const size_t shape[1] = {kept->size()};
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), 1, shape, owner);
+}
+
+// A NumPy array that holds a copy of the values, for a call of Python.
+inline nb::object copy_to_python(const double* values, std::initializer_list<size_t> shape) {
+    const nb::ndarray<nb::numpy, const double> array(values, shape.size(), shape.begin());
+    return nb::cast(array, nb::rv_policy::copy);
+}
+
+// Copies the numbers of an array that a call of Python returned; `message` is the error if they are not so many.
+inline void copy_from_python(nb::handle answer, int64_t size, const char* message, double* out) {
+    const auto values = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(answer);
+    require(static_cast<int64_t>(values.size()) == size, message);
+    std::copy_n(values.data(), size, out);
 }
 
 }  // namespace reticulum

@@ -1,4 +1,4 @@
-// What leaves make of their statistics: the two built-in families, and any other one by a callback.
+// Leaves of a kind: log evidence and expected parameters of their statistics, and gains of thresholds between them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "arrays.hpp"
@@ -18,54 +17,59 @@
 
 namespace reticulum {
 
-// What the leaves make of their statistics (rows, k).
+// What an ascent needs of a family (`families/protocol.py`), for statistics (leaves, k) row by row.
 class Leaves {
   public:
+    explicit Leaves(int n_statistics) : k_(n_statistics) {}
     virtual ~Leaves() = default;
-    virtual int n_statistics() const = 0;
-    // Sets expected parameters (rows, k) and log evidence (rows), where they are not null.
-    virtual void evaluate(const double* statistics, int64_t rows, double* expected, double* log_evidence) const = 0;
-    virtual bool are_possible(const double* statistics, int64_t rows) const = 0;
 
-    // Whether thresholds can be scanned with these leaves; if so, the gain of each: see Kernels::threshold_gains.
+    int n_statistics() const { return k_; }
+    // Sets expected parameters (leaves, k) and log evidence (leaves), where they are not null.
+    virtual void evaluate(const double* statistics, int64_t leaves, double* expected, double* log_evidence) const = 0;
+    // True if each leaf's statistics could be the sum of some rows.
+    virtual bool are_possible(const double* statistics, int64_t leaves) const = 0;
+
+    // Whether thresholds can be scanned; if so, what each gains, from a histogram (bins, k, size): see
+    // Kernels::threshold_gains.
     virtual bool can_scan() const { return false; }
     virtual void threshold_gains(const double*, int, int, double*, Scratch&) const {}
+
+  protected:
+    const int k_;
 };
 
 // Classes with a Dirichlet prior.
-class Dirichlet : public Leaves {
+class DirichletLeaves : public Leaves {
   public:
-    explicit Dirichlet(In<double, 1> prior) : prior_(prior.data(), prior.data() + prior.size()) {
+    explicit DirichletLeaves(const In<double, 1>& prior)
+        : Leaves(static_cast<int>(prior.size())), prior_(copied(prior)) {
         for (double count : prior_) prior_log_ += std::lgamma(count);
         prior_log_ -= std::lgamma(std::accumulate(prior_.begin(), prior_.end(), 0.0));
     }
 
-    int n_statistics() const override { return static_cast<int>(prior_.size()); }
-
-    void evaluate(const double* statistics, int64_t rows, double* expected, double* log_evidence) const override {
-        const int64_t k = n_statistics();
-        for (int64_t row = 0; row < rows; ++row) {
-            const double* counts = statistics + row * k;
-            double total = 0.0, log = 0.0;
-            for (int64_t j = 0; j < k; ++j) total += prior_[j] + counts[j];
+    void evaluate(const double* statistics, int64_t leaves, double* expected, double* log_evidence) const override {
+        for (int64_t leaf = 0; leaf < leaves; ++leaf, statistics += k_) {
+            double total = 0.0;
+            for (int j = 0; j < k_; ++j) total += prior_[j] + statistics[j];
             if (expected) {
                 const double base = digamma(total);
-                for (int64_t j = 0; j < k; ++j) expected[row * k + j] = digamma(prior_[j] + counts[j]) - base;
+                for (int j = 0; j < k_; ++j) *expected++ = digamma(prior_[j] + statistics[j]) - base;
             }
             if (!log_evidence) continue;
-            for (int64_t j = 0; j < k; ++j) log += std::lgamma(prior_[j] + counts[j]);
-            log_evidence[row] = log - std::lgamma(total) - prior_log_;
+            double log = 0.0;
+            for (int j = 0; j < k_; ++j) log += std::lgamma(prior_[j] + statistics[j]);
+            log_evidence[leaf] = log - std::lgamma(total) - prior_log_;
         }
     }
 
-    bool are_possible(const double* statistics, int64_t rows) const override {
-        return std::all_of(statistics, statistics + rows * n_statistics(), [](double count) { return count >= 0.0; });
+    bool are_possible(const double* statistics, int64_t leaves) const override {
+        return std::all_of(statistics, statistics + leaves * k_, [](double count) { return count >= 0.0; });
     }
 
     bool can_scan() const override { return true; }
 
     void threshold_gains(const double* histogram, int bins, int size, double* out, Scratch& scratch) const override {
-        kernels.threshold_gains(histogram, bins, n_statistics(), size, prior_.data(), out, scratch);
+        kernels.threshold_gains(histogram, bins, k_, size, prior_.data(), out, scratch);
     }
 
   private:
@@ -74,20 +78,19 @@ class Dirichlet : public Leaves {
 };
 
 // Numbers, constant or linear in the columns, with a normal-inverse-gamma prior.
-class Normal : public Leaves {
+class NormalLeaves : public Leaves {
   public:
-    Normal(int n_slopes, double scale, double offset_precision, double shape, double rate, In<double, 1> precisions)
-        : precisions_(precisions.data(), precisions.data() + precisions.size()),
+    NormalLeaves(int n_slopes, double scale, double offset_precision, double shape, double rate, In<double, 1> precisions)
+        : Leaves((n_slopes + 2) * (n_slopes + 3) / 2),
+          precisions_(precisions.data(), precisions.data() + precisions.size()),
           prior_{n_slopes, static_cast<int>(precisions.size()), offset_precision, shape, rate, std::log(scale),
                  precisions_.data()} {
         require(n_slopes >= 0 && !precisions_.empty(), "leaves need a precision of their slopes");
     }
-    Normal(const Normal&) = delete;
-
-    int n_statistics() const override { return prior_.n_statistics(); }
+    NormalLeaves(const NormalLeaves&) = delete;
 
     void evaluate(const double* statistics, int64_t rows, double* expected, double* log_evidence) const override {
-        const int64_t k = n_statistics(), count = 2 + prior_.n_slopes;
+        const int64_t k = k_, count = 2 + prior_.n_slopes;
         for (int64_t row = 0; row < rows; ++row) {
             const double* sums = statistics + row * k;
             const double shape = prior_.shape + 0.5 * sums[count];
@@ -110,7 +113,7 @@ class Normal : public Leaves {
     // targets do not hide that others are impossible.
     bool are_possible(const double* statistics, int64_t rows) const override {
         const int width = prior_.n_slopes + 2;
-        const int64_t k = n_statistics();
+        const int64_t k = k_;
         std::vector<double> gram(static_cast<size_t>(width) * width), root(width);
         for (int64_t row = 0; row < rows; ++row) {
             const double* sums = statistics + row * k;
@@ -143,38 +146,32 @@ class Normal : public Leaves {
     mutable Scratch scratch_;
 };
 
-// Any other family, in Python.
+// Leaves of any family, by the methods of the Python object.
 class PythonLeaves : public Leaves {
   public:
-    PythonLeaves(nb::object family, int k) : family_(family), k_(k) {}
+    PythonLeaves(nb::object family, int n_statistics) : Leaves(n_statistics), family_(family) {}
 
-    int n_statistics() const override { return k_; }
-
-    void evaluate(const double* statistics, int64_t rows, double* expected, double* log_evidence) const override {
-        if (expected) call("expected_parameters", statistics, rows, expected, rows * k_);
-        if (log_evidence) call("log_evidence", statistics, rows, log_evidence, rows);
+    void evaluate(const double* statistics, int64_t leaves, double* expected, double* log_evidence) const override {
+        if (expected) call("expected_parameters", statistics, leaves, expected, leaves * k_);
+        if (log_evidence) call("log_evidence", statistics, leaves, log_evidence, leaves);
     }
 
-    bool are_possible(const double* statistics, int64_t rows) const override {
-        nb::object answer = family_.attr("are_possible")(array(statistics, rows));
-        return nb::cast<bool>(answer.attr("all")().attr("item")());
+    bool are_possible(const double* statistics, int64_t leaves) const override {
+        nb::object possible = family_.attr("are_possible")(array(statistics, leaves));
+        return nb::cast<bool>(possible.attr("all")().attr("item")());
     }
 
   private:
-    nb::object array(const double* statistics, int64_t rows) const {
-        const size_t shape[2] = {static_cast<size_t>(rows), static_cast<size_t>(k_)};
-        return nb::cast(nb::ndarray<nb::numpy, const double, nb::ndim<2>>(statistics, 2, shape), nb::rv_policy::copy);
+    nb::object array(const double* statistics, int64_t leaves) const {
+        return copy_to_python(statistics, {static_cast<size_t>(leaves), static_cast<size_t>(k_)});
     }
 
-    void call(const char* name, const double* statistics, int64_t rows, double* out, int64_t size) const {
-        nb::object answer = family_.attr(name)(array(statistics, rows));
-        auto values = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(answer);
-        require(static_cast<int64_t>(values.size()) == size, "the family's answer has another size");
-        std::copy(values.data(), values.data() + size, out);
+    void call(const char* method, const double* statistics, int64_t leaves, double* out, int64_t size) const {
+        copy_from_python(family_.attr(method)(array(statistics, leaves)), size, "a family's answer has another size",
+                         out);
     }
 
     nb::object family_;
-    int k_;
 };
 
 // The bindings for Python: whole arrays of statistics (rows, k).
@@ -189,7 +186,7 @@ inline void evaluate_leaves(const Leaves& leaves, In<double, 2> statistics, std:
                     log_evidence ? log_evidence->data() : nullptr);
 }
 
-inline void average_leaf(const Normal& leaves, In<double, 1> statistics, Out<1> out) {
+inline void average_leaf(const NormalLeaves& leaves, In<double, 1> statistics, Out<1> out) {
     require(static_cast<int>(statistics.size()) == leaves.n_statistics() &&
                 static_cast<int>(out.size()) == leaves.n_slopes() + 1,
             "statistics have another size");

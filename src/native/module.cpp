@@ -34,11 +34,13 @@ void bind_columns(nb::module_& module) {
 void bind_leaves(nb::module_& module) {
     nb::class_<Leaves>(module, "Leaves")
         .def("evaluate", &evaluate_leaves, arg("statistics"), arg("expected").none(), arg("log_evidence").none());
-    nb::class_<Dirichlet, Leaves>(module, "Dirichlet").def(nb::init<In<double, 1>>(), arg("prior"));
-    nb::class_<Normal, Leaves>(module, "Normal")
+    nb::class_<DirichletLeaves, Leaves>(module, "DirichletLeaves").def(nb::init<In<double, 1>>(), arg("prior"));
+    nb::class_<PythonLeaves, Leaves>(module, "PythonLeaves")
+        .def(nb::init<nb::object, int>(), arg("family"), arg("n_statistics"));
+    nb::class_<NormalLeaves, Leaves>(module, "NormalLeaves")
         .def(nb::init<int, double, double, double, double, In<double, 1>>(), arg("n_slopes"), arg("scale"),
              arg("offset_precision"), arg("shape"), arg("rate"), arg("slope_precisions"))
-        .def_prop_ro("n_slopes", &Normal::n_slopes)
+        .def_prop_ro("n_slopes", &NormalLeaves::n_slopes)
         .def("average", &average_leaf, arg("statistics"), arg("out"));
 }
 
@@ -70,6 +72,20 @@ void bind_table(nb::module_& module) {
         .def("quantiles", &quantiles, arg("directions"), arg("probabilities"), arg("threads"), arg("out"));
 }
 
+void bind_ascent(nb::module_& module) {
+    nb::class_<PassSource>(module, "PassSource");
+    nb::class_<TablePasses, PassSource>(module, "TablePasses")
+        .def(nb::init<const Table&, const Table&, double, int, int64_t, bool>(), arg("table"), arg("hessian_rows"),
+             arg("rows_per_hessian_row"), arg("threads"), arg("fewest_gates"), arg("in_floats"), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 3>());
+    nb::class_<CallbackPasses, PassSource>(module, "CallbackPasses")
+        .def(nb::init<nb::object, int, int, In<double, 1>>(), arg("function"), arg("width"), arg("n_statistics"),
+             arg("tail"));
+    module.def("ascend", &ascend, arg("passes"), arg("leaves"), arg("children"), arg("hyperplanes"), arg("precisions"),
+               arg("statistics"), arg("fixed"), arg("sparse"), arg("tolerance"), arg("rounds"), arg("max_passes"),
+               arg("least"), arg("log_evidence"), arg("prices"));
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -79,10 +95,7 @@ NB_MODULE(_native, module) {
     bind_columns(module);
     bind_leaves(module);
     bind_table(module);
-    module.def("ascend", &ascend, arg("table"), arg("hessian_rows"), arg("rows_per_hessian_row"), arg("children"),
-               arg("hyperplanes"), arg("precisions"), arg("statistics"), arg("leaves").none(), arg("family"),
-               arg("fixed"), arg("sparse"), arg("tolerance"), arg("rounds"), arg("max_passes"), arg("least"),
-               arg("threads"), arg("fewest_gates"), arg("in_floats"), arg("log_evidence"), arg("prices"));
+    bind_ascent(module);
     module.def("predict", &predict, arg("X"), arg("units"), arg("gaps").none(), arg("hyperplanes"), arg("children"),
                arg("values").none(), arg("threads"), arg("out"));
 }

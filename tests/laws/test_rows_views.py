@@ -20,7 +20,7 @@ from asking import (
 )
 from bayesian_reticulum.data.schema import Schema, identity_schema
 from bayesian_reticulum.datasets import make_cross
-from bayesian_reticulum.evidence.ascent import ascend
+from bayesian_reticulum.evidence.engine import ascend
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.limits import Limits
 from bayesian_reticulum.rows.memory import rows_in_memory

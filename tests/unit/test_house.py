@@ -32,9 +32,7 @@ NOT_PRIVATE = {
 }
 
 # Files that may be longer, or hold longer functions, and why.
-LONGER = {
-    "src/native/ascent.hpp": "to be replaced as a whole, together with its twin in Python",
-}
+LONGER: dict[str, str] = {}
 
 
 @cache

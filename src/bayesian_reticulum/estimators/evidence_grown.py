@@ -20,7 +20,7 @@ from ..families import Family, NormalLinear
 from ..growth import Policy, grow_tree
 from ..history import History
 from ..model import GREY_ZONE, Reticulum
-from ..rows import GreyShares, Limits, RowData, Rows, RowsFactory, arranged, can_climb, rows_in_memory
+from ..rows import GreyShares, Limits, RowData, Rows, RowsFactory, arranged, has_table, rows_in_memory
 from .base import FLOATS, Estimator
 from .coordinates import Coordinates
 from .models import make_model
@@ -186,7 +186,7 @@ class EvidenceGrownEstimator(Estimator):
             family = linear_family(rows, family, coordinates.is_rotated)
             rows = self._rows(coordinates.data, family, at_once)
         # Where other threads work on the rows, those of BLAS would be in their way.
-        are_busy = at_once > 1 or can_climb(rows)
+        are_busy = at_once > 1 or has_table(rows)
         with single_blas() if are_busy else nullcontext():
             best = self._best_run(rows, family, policy, kind, rival, at_once)
             return None if best is None else _freeze(data, coordinates, rows, best, policy)

@@ -1,4 +1,4 @@
-"""The inverse information of Newton's direction, which has to be one of ascent."""
+"""Damped Newton steps of hyperplanes, which have to be steps of ascent."""
 
 from __future__ import annotations
 
@@ -6,41 +6,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats
-
-# How much of the complete-data information a cautious step adds to the observed.
-_CAUTION = 0.2
+from .prices import split_tail
 
 
-def newton_inverses(
-    observed: Floats, complete: Floats, prior: Floats, cautious: NDArray[np.bool_]
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Inverse of information plus prior precision (..., p, p) that makes Newton's direction one of ascent.
+def newton_steps(
+    gradient: Floats, observed: Floats, complete: Floats, prior: Floats, damping: Floats, tail: Floats
+) -> Floats:
+    """Return damped Newton steps (c, m, d + 1) of the splits of a stack of trees.
 
-    The observed information gives the longer steps but need not be positive definite far from the optimum;
-    there the complete-data information, which always is, takes its place. A `cautious` step (broadcast to all
-    matrices) looks at both. The second of the results tells where (...) the complete-data information was of use.
+    The observed information gives the longer steps but need not be positive definite far from the optimum; there the
+    complete-data information, which always is, takes its place.
+
+    Parameters
+    ----------
+    gradient : ndarray of shape (c, m, d + 1)
+    observed, complete : ndarray of shape (c, m, p, p)
+        Information; see `split_tail` for that of wide tables.
+    prior : ndarray of shape (c, m, d + 1)
+        Diagonal of the prior precision.
+    damping : ndarray of shape (c,)
+        In units of complete-data information and prior.
+    tail : ndarray
+        Variances of the columns whose information is one number in all.
     """
-    diagonal = np.arange(prior.shape[-1])
-    caution = np.where(cautious, _CAUTION, 0.0)
-    matrices = (1.0 - caution) * observed + caution * complete
-    matrices[..., diagonal, diagonal] += prior
-    flat = matrices.reshape(-1, len(diagonal), len(diagonal))
-    safe = complete.reshape(flat.shape)
-    penalties = prior.reshape(-1, len(diagonal))
-    is_replaced = ~_positive_definite(flat)
-    for index in np.flatnonzero(is_replaced):
-        flat[index] = safe[index]
-        flat[index, diagonal, diagonal] += penalties[index]
-    is_of_use = is_replaced.reshape(matrices.shape[:-2]) | np.broadcast_to(cautious, matrices.shape)[..., 0, 0]
-    return np.asarray(np.linalg.inv(matrices)), is_of_use
+    (observed, along_tail), (complete, complete_along_tail) = (split_tail(h, tail) for h in (observed, complete))
+    lead = observed.shape[-1]
+    step = np.empty_like(gradient)
+    step[..., :lead] = _steps(gradient[..., :lead], observed, complete, prior[..., :lead], damping[:, None, None, None])
+    if len(tail):
+        # Of the tail, information is a diagonal matrix.
+        blocks = gradient, along_tail, complete_along_tail, prior
+        g, h, safe, p = (part[..., -len(tail) :, None] for part in blocks)
+        step[..., lead:] = _steps(g, h[..., None], safe[..., None], p, damping[:, None, None, None, None])[..., 0]
+    return step
 
 
-def _positive_definite(matrices: Floats) -> np.ndarray:
+def _steps(gradient: Floats, observed: Floats, complete: Floats, prior: Floats, damping: Floats) -> Floats:
+    prior = prior[..., None] * np.eye(prior.shape[-1])
+    safe = complete + prior
+    matrices = observed + prior + damping * safe
+    indefinite = ~_are_positive_definite(matrices)
+    matrices[indefinite] = ((1.0 + damping) * safe)[indefinite]
+    return np.asarray(np.linalg.solve(matrices, gradient[..., None])[..., 0])
+
+
+def _are_positive_definite(matrices: Floats) -> NDArray[np.bool_]:
     try:
         np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:
-        if len(matrices) == 1:
-            return np.array([False])
-        half = len(matrices) // 2
-        return np.concatenate([_positive_definite(matrices[:half]), _positive_definite(matrices[half:])])
-    return np.ones(len(matrices), dtype=bool)
+        return np.asarray(np.linalg.eigvalsh(matrices)[..., 0] > 0)
+    return np.ones(matrices.shape[:-2], dtype=bool)

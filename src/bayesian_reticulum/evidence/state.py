@@ -16,7 +16,7 @@ from ..arrays import Floats, frozen, refreeze
 from ..families import Family
 from ..rows import Rows, TreeContext
 from ..tree import Tree
-from .ascent import ascend, converge_responsibilities
+from .engine import ascend, converge_responsibilities
 from .stack import Effort, Stack
 
 

@@ -37,7 +37,7 @@ from .requests import (
     sum_over,
 )
 from .sampling import row_keys, sampled_places
-from .shortcuts import ClimbingRows, arranged, can_climb, scan
+from .shortcuts import RowsWithTable, arranged, has_table, scan
 from .source import RowData
 from .views import join_seen, seen_from
 
@@ -50,7 +50,7 @@ __all__ = [
     "BelowSplits",
     "BelowSums",
     "Block",
-    "ClimbingRows",
+    "RowsWithTable",
     "Facts",
     "GreyShares",
     "GreySums",
@@ -74,7 +74,7 @@ __all__ = [
     "TreeContext",
     "arranged",
     "block_size",
-    "can_climb",
+    "has_table",
     "join_blocks",
     "join_seen",
     "mean_and_covariance",

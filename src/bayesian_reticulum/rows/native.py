@@ -32,7 +32,7 @@ from .views import Seen, log_negligible
 
 # Without a compiler at installation these are missing, and no NativeRows are made (`compiled.is_available`).
 with contextlib.suppress(ImportError):
-    from .._native import Table, ascend, pad
+    from .._native import Table, TablePasses, pad
 
 
 class _Layout(NamedTuple):
@@ -277,8 +277,8 @@ class NativeRows:
         return self.is_coded or self.is_factored or self.n_rows * self.part.facts.n_statistics * 8 <= self._limits.kept_bytes
 
     @property
-    def can_climb(self) -> bool:
-        """Whether `climb` may be called."""
+    def has_table(self) -> bool:
+        """Whether `table_passes` may be called."""
         return self.holds_statistics
 
     @property
@@ -286,51 +286,17 @@ class NativeRows:
         """Whether ascents may make passes in float32."""
         return self._whole.in_floats
 
-    def climb(
-        self,
-        family: Family,
-        shape: Shape,
-        hyperplanes: Floats,
-        precisions: Floats,
-        statistics: Floats,
-        *,
-        fixed: bool,
-        tolerance: float,
-        rounds: int,
-        max_passes: int,
-        least: float,
-        exact: bool,
-        sparse: bool,
-    ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """The ascent of `evidence` without a return to Python between passes: the fields of its `Stack`."""
-        hyperplanes, precisions, statistics = (
-            np.array(start, dtype=np.float64, order="C") for start in (hyperplanes, precisions, statistics)
-        )
-        log_evidence, prices = np.empty(len(hyperplanes)), np.empty(precisions.shape)
+    def table_passes(self, tolerance: float, exact: bool) -> Any:
+        """Return passes over the compiled table, for an ascent of this `Effort`."""
         hessian_rows = self if exact else self.sample(HESSIAN_ROWS)
-        ascend(
+        return TablePasses(
             self.table,
             hessian_rows.table,
             1.0 if hessian_rows is self else self.weight / hessian_rows.weight,
-            shape.children,
-            hyperplanes,
-            precisions,
-            statistics,
-            native_leaves(family),
-            family,
-            fixed,
-            sparse,
-            tolerance,
-            rounds,
-            max_passes,
-            least,
             self.threads,
             self._limits.fewest_gates,
             self.in_floats and tolerance >= self._limits.float_tolerance and not exact,
-            log_evidence,
-            prices,
         )
-        return hyperplanes, precisions, statistics, log_evidence, prices
 
     def threads_for(self, gates_per_row: int) -> int:
         """Threads for a request of so many gates for each row."""

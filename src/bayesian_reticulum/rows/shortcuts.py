@@ -24,16 +24,16 @@ class ScanningRows(Protocol):
         ...
 
 
-class ClimbingRows(Protocol):
-    """Rows that make the whole ascent of a stack of trees without a return to Python between passes."""
+class RowsWithTable(Protocol):
+    """Rows whose passes the compiled ascent makes without a return to Python."""
 
     @property
-    def can_climb(self) -> bool:
+    def has_table(self) -> bool:
         """Whether these rows do."""
         ...
 
-    def climb(self, family: Family, shape: Shape, *start: Floats, fixed: bool, **effort: Any) -> tuple[Floats, ...]:
-        """The fields of the `Stack` that an ascent with this effort comes to."""
+    def table_passes(self, tolerance: float, exact: bool) -> Any:
+        """Return passes over the compiled table, for an ascent of this `Effort`."""
         ...
 
 
@@ -46,9 +46,9 @@ class SortingRows(Protocol):
 
 
 # `isinstance` with a protocol takes 25 microseconds, a tenth of a small fit in all.
-def can_climb(rows: Any) -> TypeGuard[ClimbingRows]:
-    """Whether rows make whole ascents."""
-    return bool(getattr(rows, "can_climb", False))
+def has_table(rows: Any) -> TypeGuard[RowsWithTable]:
+    """Whether rows have a compiled table that ascents can make their passes over."""
+    return bool(getattr(rows, "has_table", False))
 
 
 def _can_scan(rows: Any) -> TypeGuard[ScanningRows]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asking import family_of, membership_sums, pass_at
-from bayesian_reticulum.evidence.ascent import converge_responsibilities
+from bayesian_reticulum.evidence.engine import converge_responsibilities
 from bayesian_reticulum.exact import expected_log_likelihood, log_marginal_likelihood
 from evidence_problems import bound_at, free_energy_at, make_rows, make_table, naive_free_energy
 from plugins import examples, trees

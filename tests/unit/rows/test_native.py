@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from asking import family_of, grey_shares, likelihoods_below, membership_sums, moments_of, pass_at, scan_of, view_from
 from bayesian_reticulum.data.schema import Schema, identity_schema
-from bayesian_reticulum.evidence.ascent import ascend, converge_responsibilities
+from bayesian_reticulum.evidence.engine import ascend, converge_responsibilities
 from bayesian_reticulum.evidence.stack import Effort
 from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.arrays import ArrayRows
@@ -255,8 +255,8 @@ def test_statistics_too_wide_for_memory_are_left_to_numpy_block_by_block():
     case = FAMILIES["three slopes, other units"]
     problem = large_problem(case.family, case.draw_targets, 200)
     kept, streamed = (problem.rows(NativeRows, limits=limits) for limits in (DEFAULT, Limits(kept_bytes=0)))
-    assert kept.can_climb
-    assert not streamed.can_climb
+    assert kept.has_table
+    assert not streamed.has_table
     assert_same_answers(problem.answers(kept), problem.answers(streamed))
 
 
