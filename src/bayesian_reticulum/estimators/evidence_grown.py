@@ -218,7 +218,7 @@ def _freeze(
     tree = state.tree
     rows = arranged(rows, tree.hyperplanes, tree.shape)
     grey_shares = rows.reduce(GreyShares(tree.hyperplanes, tree.shape, *GREY_ZONE)).shares
-    factors = log_bayes_factors(rows, state, many_rows=policy.bayes_factor_rows, beyond_doubt=policy.beyond_doubt)
+    factors = log_bayes_factors(rows, state, many_rows=policy.leaf_by_leaf_rows, beyond_doubt=policy.beyond_doubt)
     family = coordinates.family_of_table(state.family)
     fitted = replace(state, tree=coordinates.tree_of_table(tree))
     model = make_model(data, family, coordinates.schema, fitted, factors, grey_shares)

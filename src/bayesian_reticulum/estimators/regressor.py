@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..arrays import Floats
 from ..data import Schema
 from ..distributions import Mixture
 from ..families import DirichletCategorical, NormalLinear, missing_members
+from ..growth import Policy
 from ..history import History
 from ..model import Reticulum
 from .evidence_grown import EvidenceGrownEstimator
@@ -26,6 +28,9 @@ from .targets import (
 from .threads import n_threads
 from .training import TrainingData
 from .weights import used_rows
+
+# Rows of the first sample that numbers are grown on; see `Policy.sample_rows`.
+_SAMPLE_ROWS = 2048
 
 
 class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignore[misc]
@@ -156,6 +161,10 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
             random_state=random_state,
             verbose=verbose,
         )
+
+    def growth_policy(self) -> Policy:
+        # A number says more of a leaf than a class does.
+        return replace(super().growth_policy(), sample_rows=_SAMPLE_ROWS)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

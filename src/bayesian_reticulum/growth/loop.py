@@ -28,7 +28,7 @@ from ..tree import single_leaf
 from .policy import Policy
 from .polish import polish, reestimate_prior
 from .proposals import PROPOSERS, Proposal, Proposer, propose, survey_site
-from .ranking import best_first
+from .ranking import TIE, best_first
 from .rejection import Rejection
 from .rounds import expand_leaves
 from .samples import carry_over, nested_samples
@@ -161,7 +161,7 @@ def try_site(
         rejection = Rejection.SMALL_GAIN if gain <= policy.minimal_gain else Rejection.OTHER_KIND
         candidates[contender.place] = replace(candidates[contender.place], gain=gain, reason=rejection.message(policy))
         lead = max(lead, gain)
-        if best is None or challenger.log_evidence > best[0].log_evidence + policy.tie:
+        if best is None or challenger.log_evidence > best[0].log_evidence + TIE:
             best = challenger, contender, events
     if best is None:
         return Trial(None, tuple(candidates))
@@ -206,7 +206,7 @@ def _propose(
     for proposal in propose(outlook, policy, rng, proposers):
         for gain in proposal.outrun:
             reject(proposal.kind, gain, Rejection.OUTRUN)
-        if proposal.local_gain is not None and proposal.local_gain < -policy.largest_local_loss:
+        if proposal.local_gain is not None and proposal.local_gain < -policy.small_difference:
             reject(proposal.kind, proposal.local_gain, Rejection.PRICE)
             continue
         gain, trained = train_surroundings(surroundings, proposal, policy)
@@ -217,7 +217,7 @@ def _propose(
         return candidates, []
     gains = np.array([contender.gain for contender in contenders])
     ranked = [contenders[place] for place in best_first(gains)]
-    least = max(0.0, ranked[0].gain) - policy.far_behind
+    least = max(0.0, ranked[0].gain) - policy.large_difference
     return candidates, [contender for contender in ranked if contender.gain >= least]
 
 

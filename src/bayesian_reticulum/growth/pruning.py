@@ -44,7 +44,7 @@ def _collapse_worthless(rows: Rows, state: State, policy: Policy) -> State | Non
         smaller = collapse_splits(rows, state, certain, tolerance)
         if smaller.log_evidence >= state.log_evidence:
             return smaller
-    doubtful = np.flatnonzero(gains > -policy.doubtful).tolist()
+    doubtful = np.flatnonzero(gains > -policy.large_difference).tolist()
     without = {split: collapse_splits(rows, state, [split], tolerance) for split in doubtful}
     gains = np.array([without[split].log_evidence if split in without else -np.inf for split in range(shape.n_splits)])
     worthless = disjoint_splits(shape, gains - state.log_evidence)

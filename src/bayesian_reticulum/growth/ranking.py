@@ -6,6 +6,9 @@ import numpy as np
 
 from ..arrays import Floats, Integers
 
+# Gains that are no farther apart than this, in nats, are equal: rounding must not choose.
+TIE = 1e-6
+
 
 def best_first(gains: Floats) -> Integers:
     """Places of the gains from the largest to the smallest.

@@ -86,7 +86,7 @@ def unexplained_leaves(rows: Rows, family: Family, tree: Tree, policy: Policy) -
     statistics = rows.reduce(MembershipSums(tree.hyperplanes[None], tree.shape)).statistics[0]
     potential = np.round(family.unexplained_potential(statistics), 6)
     ranking = best_first(potential)
-    return ranking[potential[ranking] > policy.explained]
+    return ranking[potential[ranking] > policy.small_difference]
 
 
 def leaf_places(tree: Tree) -> list[LeafPlace]:
@@ -141,7 +141,7 @@ def choose_site(rows: Rows, state: State, policy: Policy, last_tried: Mapping[Pl
     """
     tree = state.tree
     leaves = leaf_sites(rows, state, policy)
-    small = np.flatnonzero((tree.shape.sides != 0).sum(axis=1) <= policy.regrown_leaves).tolist()
+    small = np.flatnonzero((tree.shape.sides != 0).sum(axis=1) <= policy.small_branch + 1).tolist()
     branches = sorted(small, key=lambda split: int(tree.shape.levels[split]))
     by_turn: dict[Place, LeafSite | int] = {}
     for turn in range(max(len(leaves), len(branches))):

@@ -50,7 +50,7 @@ def surroundings_of(rows: Rows, incumbent: State, site: Site, policy: Policy) ->
     rest = merge_leaves(incumbent, [split])
     view = view_of_leaf(rows, rest.context, int(leaves[0]))
     start = branch.hyperplanes[None], incumbent.precisions[splits][None], incumbent.statistics[leaves][None]
-    tolerance = policy.surrounding_effort.tolerance
+    tolerance = policy.local_effort.tolerance
     family = incumbent.family
     stack = converge_responsibilities(view, family, branch.shape, *start, tolerance=tolerance, exact=False)
     return Surroundings(int(tree.ids[split]), family, view, float(stack.log_evidence[0]))
@@ -65,9 +65,9 @@ def _largest_branch(tree: Tree, site: Site, policy: Policy) -> int | None:
         # The first split of a branch that is grown anew goes.
         split = parents.get(split)
     n_below = (tree.shape.sides != 0).sum(axis=1) - 1
-    while split in parents and n_below[parents[split]] <= policy.surrounding_splits:
+    while split in parents and n_below[parents[split]] <= policy.small_branch:
         split = parents[split]
-    return split if split in parents and n_below[split] <= policy.surrounding_splits else None
+    return split if split in parents and n_below[split] <= policy.small_branch else None
 
 
 def train_surroundings(surroundings: Surroundings | None, proposal: Proposal, policy: Policy) -> tuple[float, Proposal]:
@@ -80,8 +80,8 @@ def train_surroundings(surroundings: Surroundings | None, proposal: Proposal, po
     tree, precisions, statistics = proposal.tree, proposal.precisions.copy(), proposal.statistics.copy()
     split = int(np.flatnonzero(tree.ids == surroundings.split_id)[0])
     splits, leaves = splits_below(tree, split), np.flatnonzero(tree.shape.sides[split])
-    effort = policy.effort_for(surroundings.view, policy.surrounding_effort)
-    effort = replace(effort, least=surroundings.log_evidence - policy.far_behind)
+    effort = policy.effort_for(surroundings.view, policy.local_effort)
+    effort = replace(effort, least=surroundings.log_evidence - policy.large_difference)
     start = branch_of(tree, split), precisions[splits], statistics[leaves]
     branch = ascend_tree(surroundings.view, surroundings.family, *start, effort)
     hyperplanes = tree.hyperplanes.copy()

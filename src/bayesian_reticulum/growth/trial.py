@@ -45,8 +45,8 @@ def train_and_prune(
     The tree is given up once there is no hope that it comes near a rival that is `lead` nats ahead of the incumbent.
     """
     split_id = proposal.split_id
-    hopeful = max(incumbent.log_evidence + lead - policy.hopeless, proposal.worth_without)
-    challenger = train_all_splits(rows, incumbent.family, proposal, policy, least=hopeful - policy.half_trained)
+    hopeful = max(incumbent.log_evidence + lead - policy.large_difference, proposal.worth_without)
+    challenger = train_all_splits(rows, incumbent.family, proposal, policy, least=hopeful - policy.small_difference)
     events = [
         GrowthEvent(0, "proposed", split_id, proposal.started, np.nan),
         GrowthEvent(0, "local", split_id, proposal.tree, np.nan),

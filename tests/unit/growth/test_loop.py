@@ -201,7 +201,7 @@ def test_an_attempt_gives_reasons_for_all_candidates_and_the_way_of_the_best():
 def test_only_proposals_that_lose_little_by_themselves_are_trained_with_the_whole_tree():
     rows = make_rows(*make_cross(400, random_state=0)[:2])
     state = stump(rows, [0.0, 4.0, 0.0])
-    policy = Policy(largest_local_loss=-1e6)
+    policy = Policy(small_difference=-1e6)
     trial = try_site(rows, state, leaf_site(state, 0), policy, np.random.default_rng(0), 7, PROPOSERS[:3])
     assert trial.challenger is None
     assert {candidate.reason for candidate in trial.candidates} == {

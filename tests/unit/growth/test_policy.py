@@ -21,12 +21,15 @@ def test_rows_are_many_if_there_are_more_than_twice_a_sample(rows, sample_rows, 
     assert Policy(sample_rows=sample_rows).grows_on_samples(rows) == is_sampled
 
 
-@pytest.mark.parametrize(
-    ("most_rows", "most_cells", "is_grown"), [(100, 400, True), (99, 400, False), (100, 399, False)]
-)
-def test_leaves_are_searched_one_by_one_up_to_a_number_of_rows_and_cells(rows, most_rows, most_cells, is_grown):
-    policy = Policy(leaf_by_leaf_rows=most_rows, leaf_by_leaf_cells=most_cells)
-    assert policy.grows_leaf_by_leaf(rows) == is_grown
+@pytest.mark.parametrize(("sample_rows", "is_grown"), [(25, True), (24, False)])
+def test_leaves_are_searched_one_by_one_in_up_to_four_samples(rows, sample_rows, is_grown):
+    assert Policy(sample_rows=sample_rows).grows_leaf_by_leaf(rows) == is_grown
+
+
+def test_leaves_of_wide_tables_are_searched_one_by_one_up_to_a_number_of_cells():
+    wide = make_rows(np.random.default_rng(0).normal(size=(40, 40)), np.arange(40) % 2)
+    assert Policy(sample_rows=13).grows_leaf_by_leaf(wide)
+    assert not Policy(sample_rows=12).grows_leaf_by_leaf(wide)
 
 
 def test_the_effort_for_few_rows_is_the_one_that_is_asked_for(rows):
@@ -36,7 +39,7 @@ def test_the_effort_for_few_rows_is_the_one_that_is_asked_for(rows):
 
 
 def test_the_effort_for_many_rows_has_limits(rows):
-    policy = Policy(sample_rows=40, negligible_gain=1e-3, many_rows_rounds=1, many_rows_passes=7)
+    policy = Policy(sample_rows=40, minimal_progress=0.1, many_rows=Effort(rounds=1, max_passes=7))
     assert policy.tolerance_for(rows, 1e-3) == pytest.approx(0.1)
     assert policy.tolerance_for(rows, 0.5) == 0.5
     effort = Effort(tolerance=1e-3, rounds=8, max_passes=200, least=-3.0, exact=True, sparse=True)

@@ -7,7 +7,7 @@ import pytest
 
 from asking import family_of
 from bayesian_reticulum.datasets import make_ripley
-from bayesian_reticulum.evidence import evaluate
+from bayesian_reticulum.evidence import Effort, evaluate
 from bayesian_reticulum.growth.policy import Policy
 from bayesian_reticulum.growth.polish import polish, reestimate_prior
 from bayesian_reticulum.tree import single_leaf, split_leaf
@@ -130,7 +130,7 @@ def test_a_prior_that_is_given_is_kept():
 def test_the_prior_is_updated_no_more_often_than_allowed():
     rows = make_rows(*pure_classes(300, 0))
     state = stump(rows, [0.0, 3.0, 0.0])
-    assert reestimate_prior(rows, state, Policy(most_prior_updates=0)) is state
-    once = reestimate_prior(rows, state, Policy(most_prior_updates=1))
+    assert reestimate_prior(rows, state, Policy(global_effort=Effort(rounds=0))) is state
+    once = reestimate_prior(rows, state, Policy(global_effort=Effort(rounds=1)))
     assert once.family.prior < state.family.prior
     assert once.log_evidence > state.log_evidence

@@ -39,7 +39,7 @@ def test_splits_that_do_not_pay_go(chessboard, doubtful):
     rows, state = chessboard
     tree = split_leaf(split_leaf(state.tree, 3, [0.0, 1.0, 0.1], 13), 0, [0.1, 0.0, 0.2], 14)
     worse = evaluate(rows, family_of(rows), tree, np.full(5, 0.1))
-    pruned = prune(rows, worse, Policy(doubtful=doubtful))
+    pruned = prune(rows, worse, Policy(large_difference=doubtful))
     assert pruned.tree.ids.tolist() == [10, 11, 12]
     assert pruned.log_evidence > worse.log_evidence
     assert pruned.log_evidence == pytest.approx(state.log_evidence, abs=1e-2)

@@ -65,7 +65,7 @@ def test_a_tree_is_fitted_and_pruned_when_it_is_carried_over(table):
 def test_growth_on_samples_finds_what_growth_on_all_rows_finds(rows_class, table):
     rows = rows_of(rows_class, *table)
     results = []
-    for policy in (Policy(patience=4), Policy(patience=4, sample_rows=500, leaf_rows=400)):
+    for policy in (Policy(patience=4), Policy(patience=4, sample_rows=800)):
         events, state, _ = run(grow_tree(rows, family_of(rows), policy, np.random.default_rng(0)))
         starts = [event.phase for event in events].count("start")
         results.append((state.log_evidence, starts))

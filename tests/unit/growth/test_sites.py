@@ -59,8 +59,8 @@ def test_the_least_explained_leaf_and_the_branch_nearest_to_the_root_come_first(
 
 
 def test_large_branches_are_not_grown_anew(chessboard):
-    places = [choose_site(*chessboard, Policy(regrown_leaves=2), {}).place]
-    while (site := choose_site(*chessboard, Policy(regrown_leaves=2), dict.fromkeys(places, 0))).place not in places:
+    places = [choose_site(*chessboard, Policy(small_branch=1), {}).place]
+    while (site := choose_site(*chessboard, Policy(small_branch=1), dict.fromkeys(places, 0))).place not in places:
         places.append(site.place)
     assert {place for place in places if isinstance(place, BranchPlace)} == {BranchPlace(7)}
 
@@ -79,9 +79,9 @@ def test_explained_leaves_are_no_sites(chessboard):
         membership_sums(rows, state.tree.hyperplanes[None], state.tree.shape)[0]
     )
     middle = float(np.sort(potential)[1])
-    chosen = unexplained_leaves(rows, family_of(rows), state.tree, Policy(explained=middle + 1e-3))
+    chosen = unexplained_leaves(rows, family_of(rows), state.tree, Policy(small_difference=middle + 1e-3))
     assert chosen.tolist() == [int(np.argmax(potential))]
-    assert choose_site(rows, state, Policy(explained=1e9, regrown_leaves=0), {}) is None
+    assert choose_site(rows, state, Policy(small_difference=1e9, small_branch=-1), {}) is None
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_the_limit_that_stopped_growth_is_named(chessboard):
     assert limit_reached(rows, state, Policy(max_splits=2)) == "max_splits"
     assert limit_reached(rows, state, Policy(max_depth=1)) == "max_depth"
     assert limit_reached(rows, state, Policy(max_splits=3, max_depth=3)) == "no_gain"
-    assert limit_reached(rows, state, Policy(max_splits=2, explained=1e9)) == "no_gain"
+    assert limit_reached(rows, state, Policy(max_splits=2, small_difference=1e9)) == "no_gain"

@@ -12,7 +12,7 @@ from bayesian_reticulum.growth.surroundings import surroundings_of, train_surrou
 from bayesian_reticulum.tree import Tree, splits_below
 from growing import leaf_site, make_rows, seven_splits, stump
 
-policy = Policy()
+policy = Policy(small_branch=5)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_surroundings_are_a_branch_with_few_splits_but_never_the_whole_tree(fitt
         assert tree.shape.sides[split, leaf]
     small = stump(rows, [0.0, 2.0, 0.5])
     assert surroundings_of(rows, small, leaf_site(small, 0), policy) is None
-    narrow = surroundings_of(rows, state, leaf_site(state, 0), Policy(surrounding_splits=1))
+    narrow = surroundings_of(rows, state, leaf_site(state, 0), Policy(small_branch=1))
     assert splits_below(tree, place_of(tree, narrow.split_id)) == [place_of(tree, narrow.split_id)]
 
 

@@ -57,5 +57,5 @@ def test_a_proposal_without_hope_is_not_pruned(chessboard):
 
 def test_many_rows_are_pruned_once_for_each_proposal(chessboard):
     rows, incumbent, proposal = chessboard
-    once, _ = train_and_prune(rows, incumbent, proposal, Policy(leaf_by_leaf_rows=100))
+    once, _ = train_and_prune(rows, incumbent, proposal, Policy(sample_rows=25))
     assert once.tree.ids.tolist() == [10, 11, 12]

@@ -59,5 +59,5 @@ def test_many_rows_are_regrown_on_a_sample_and_fitted_to_all():
 
 
 def test_a_leaf_without_a_split_that_pays_stays_a_leaf(problem):
-    demanding = replace(problem, policy=SimplificationPolicy(growth=Policy(largest_local_loss=-1e6)))
+    demanding = replace(problem, policy=SimplificationPolicy(growth=Policy(small_difference=-1e6)))
     assert regrow(demanding, 2, charged=True).tree.n_splits == 0

@@ -14,6 +14,9 @@ from ..sites import Site
 from .outlook import Outlook
 from .proposal import Proposal
 
+# Effective number of rows that a boundary needs; one in the grey zone counts for up to a quarter.
+_LEAST_AT_BOUNDARY = 1.0
+
 
 class Bend:
     """The split above the leaf, bent."""
@@ -50,7 +53,7 @@ def bend_boundary(rows: Rows, site: Site, split_id: int, policy: Policy) -> Prop
     stiffness = np.linalg.norm(hyperplane[1:])
     # Where there is a tail, rows spread most along the columns before it.
     normal = hyperplane[1 : len(weights)]
-    if weights[0, 0] < policy.least_at_boundary or not normal.any():
+    if weights[0, 0] < _LEAST_AT_BOUNDARY or not normal.any():
         return None
     mean, covariance = mean_and_covariance(weights)
     along = np.eye(len(mean)) - np.outer(normal, normal) / (normal @ normal)

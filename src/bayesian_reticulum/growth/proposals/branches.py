@@ -15,7 +15,13 @@ from .outlook import Outlook
 from .proposal import Proposal
 
 
-def fit_branches(outlook: Outlook, kind: str, shape: Shape, starts: Floats, policy: Policy) -> Proposal:
+# Numbers of the information matrices of candidates that are trained at once (32 MiB).
+_STACK_FLOATS = 1 << 22
+
+
+def fit_branches(
+    outlook: Outlook, kind: str, shape: Shape, starts: Floats, policy: Policy, stack_floats: int = _STACK_FLOATS
+) -> Proposal:
     """Train branches of one shape in the place of the site's leaf, and propose the best one.
 
     Parameters
@@ -28,8 +34,10 @@ def fit_branches(outlook: Outlook, kind: str, shape: Shape, starts: Floats, poli
     starts : ndarray of shape (c, m, d + 1)
         Hyperplanes of each branch to start from, at least one branch; a root comes before what is below it.
     policy : Policy
+    stack_floats : int
+        Numbers that the information matrices of branches trained at once may hold.
     """
-    starts, stack = _train(outlook, shape, starts, policy)
+    starts, stack = _train(outlook, shape, starts, policy, stack_floats)
     gains = stack.log_evidence - outlook.bound
     best, *others = best_first(gains).tolist()
     site, ids = outlook.site, outlook.first_id + np.arange(shape.n_splits)
@@ -51,7 +59,9 @@ def fit_branches(outlook: Outlook, kind: str, shape: Shape, starts: Floats, poli
     )
 
 
-def _train(outlook: Outlook, shape: Shape, starts: Floats, policy: Policy) -> tuple[Floats, Stack]:
+def _train(
+    outlook: Outlook, shape: Shape, starts: Floats, policy: Policy, stack_floats: int
+) -> tuple[Floats, Stack]:
     """The branches as started and as trained that are left after two looks at a sample of the rows.
 
     After each look only the better half goes on.
@@ -59,14 +69,14 @@ def _train(outlook: Outlook, shape: Shape, starts: Floats, policy: Policy) -> tu
     view, sample = outlook.view, outlook.sample
     precisions = np.full(starts.shape[:2], outlook.precision)
     family = outlook.family
-    stack = _ascend_in_parts(sample, family, shape, starts, precisions, None, policy.first_look, policy)
-    for rows, effort in ((sample, policy.second_look), (view, policy.local_effort)):
+    stack = _ascend_in_parts(sample, family, shape, starts, precisions, None, policy.look, stack_floats)
+    for rows, effort in ((sample, policy.look), (view, policy.local_effort)):
         better = best_first(stack.log_evidence)[: max(1, (len(stack) + 1) // 2)]
         half, starts = stack.take(better), starts[better]
         statistics = half.statistics if rows is sample or sample.n_rows == view.n_rows else None
         effort = policy.effort_for(rows, effort)
         start = half.hyperplanes, half.precisions, statistics
-        stack = _ascend_in_parts(rows, family, shape, *start, effort, policy)
+        stack = _ascend_in_parts(rows, family, shape, *start, effort, stack_floats)
     return starts, stack
 
 
@@ -78,11 +88,11 @@ def _ascend_in_parts(
     precisions: Floats,
     statistics: Floats | None,
     effort: Effort,
-    policy: Policy,
+    stack_floats: int,
 ) -> Stack:
     """`ascend`, so many trees at a time that their information matrices stay small."""
     c, m, width = hyperplanes.shape
-    size = max(1, policy.stack_floats // (2 * m * (width - len(rows.tail)) ** 2))
+    size = max(1, stack_floats // (2 * m * (width - len(rows.tail)) ** 2))
     parts = []
     for start in range(0, c, size):
         at = slice(start, start + size)

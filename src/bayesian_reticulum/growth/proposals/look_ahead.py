@@ -17,6 +17,9 @@ from .outlook import Outlook
 from .proposal import Proposal
 from .scan import Grid, cut_at, scan_gains
 
+# Statistics that one scan holds (4 MiB).
+_SCAN_FLOATS = 1 << 19
+
 
 class LookAhead:
     """Some root cuts with the best cut on either side."""
@@ -35,28 +38,31 @@ class LookAhead:
         scan = outlook.scan
         if scan is None or not policy.lookahead or not fits_limits(outlook.site, THREE_SPLITS, policy):
             return
-        grid = scan.grid.along(np.sort(scan.ranking[: policy.lookahead_directions]))
+        grid = scan.grid.along(np.sort(scan.ranking[: 2 * policy.lookahead]))
         started, gain = look_ahead(grid, policy, rng, policy.n_branches(scan.cuts.shape[1]))
         gains = [proposal.local_gain for proposal in earlier if proposal.local_gain is not None]
-        simpler_pays = max(gains, default=-np.inf) >= -policy.largest_local_loss
+        simpler_pays = max(gains, default=-np.inf) >= -policy.small_difference
         stands_out = gain > policy.stands_out * max(scan.gain, 0.0)
         if len(started) and (simpler_pays or stands_out):
             yield fit_branches(outlook, self.kind, THREE_SPLITS, policy.stiffness * started, policy)
 
 
-def look_ahead(grid: Grid, policy: Policy, rng: np.random.Generator, count: int) -> tuple[Floats, float]:
-    """The best of some root cuts with the best cut on either side, (c, 3, d + 1), and the gain of the first."""
+def look_ahead(
+    grid: Grid, policy: Policy, rng: np.random.Generator, count: int, scan_floats: int = _SCAN_FLOATS
+) -> tuple[Floats, float]:
+    """The best of some root cuts with the best cut on either side, (c, 3, d + 1), and the gain of the first.
+
+    A scan holds at most `scan_floats` statistics.
+    """
     family, edges = scan_family(grid.family), grid.edges
-    skipped = int(policy.skipped_edges * edges.shape[1])
-    inner = np.arange(skipped, edges.shape[1] - skipped)
     root_direction = rng.integers(len(edges), size=policy.lookahead)
-    root_edge = inner[rng.integers(len(inner), size=policy.lookahead)]
+    root_edge = rng.integers(edges.shape[1], size=policy.lookahead)
     usable = ~grid.empty[root_direction, root_edge]
     roots = cut_at(grid, root_direction[usable], root_edge[usable])
     if not len(roots):
         return np.empty((0, 3, grid.directions.shape[1])), -np.inf
     choice, totals = np.empty((len(roots), 2), dtype=np.int64), np.empty(len(roots))
-    step = max(1, policy.scan_floats // (2 * edges.size * family.n_statistics))
+    step = max(1, scan_floats // (2 * edges.size * family.n_statistics))
     for start in range(0, len(roots), step):
         part = slice(start, start + step)
         gains = scan_gains(grid, roots[part]).reshape(-1, 2, edges.size)

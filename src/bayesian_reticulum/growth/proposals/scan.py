@@ -12,6 +12,9 @@ from ...families import Family
 from ...rows import Histogram, LocalRows, Moments, Rows, mean_and_covariance, scan
 from ..policy import Policy
 
+# Variance up to which a column or direction, in units of its spread, is constant: rounding leaves this.
+_CONSTANT_VARIANCE = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -125,15 +128,15 @@ def choose_directions(
     mean, covariance = mean_and_covariance(second)
     random = rng.standard_normal((policy.n_directions, len(rows.axes))) @ rows.axes
     # A class that is all but absent has no direction; sums of residuals always have.
-    present = size > (0.0 if family.uses_design else policy.least_class_weight)
+    present = size > 0.0
     contrast = (cross[present, 1:] - cross[present, :1] * mean) / second[0, 0]
-    if len(contrast) > policy.most_contrasts:
+    if len(contrast) > policy.most_branches:
         _, sizes, vectors = np.linalg.svd(contrast, full_matrices=False)
-        contrast = sizes[: policy.most_contrasts, None] * vectors[: policy.most_contrasts]
+        contrast = sizes[: policy.most_branches, None] * vectors[: policy.most_branches]
     ridge = covariance + policy.ridge * np.eye(len(mean))
     discriminant = np.linalg.solve(ridge, contrast.T).T
     slopes = np.concatenate([rows.axes, random, contrast, discriminant])
-    n_varying = int((np.diagonal(covariance) > policy.constant_variance).sum())
+    n_varying = int((np.diagonal(covariance) > _CONSTANT_VARIANCE).sum())
     return _scale_to_unit_spread(slopes, covariance, policy), n_varying
 
 
@@ -149,7 +152,7 @@ def _scale_to_unit_spread(slopes: Floats, covariance: Floats, policy: Policy) ->
     """Directions (D', d + 1) with these slopes (D, d), without those along which nothing varies."""
     variance = np.einsum("ij,ij->i", slopes @ covariance, slopes)
     size = np.einsum("ij,ij->i", slopes, slopes)
-    moving = variance > policy.constant_variance * np.maximum(size, policy.constant_variance)
+    moving = variance > _CONSTANT_VARIANCE * np.maximum(size, _CONSTANT_VARIANCE)
     slopes = slopes[moving] / np.sqrt(variance[moving, None])
     return np.column_stack([np.zeros(len(slopes)), slopes])
 

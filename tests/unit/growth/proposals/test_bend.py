@@ -55,7 +55,7 @@ def test_without_a_boundary_nothing_is_bent(ring):
         bend_boundary(rows, leaf_site(evaluate(rows, family_of(rows), single_leaf(2), np.empty(0)), 0), 1, policy)
         is None
     )
-    assert bend_boundary(rows, leaf_site(state, 0), 1, Policy(least_at_boundary=1e6)) is None
+    assert bend_boundary(rows, leaf_site(stump(rows, [40.0, 4.0, 0.0]), 0), 1, policy) is None
 
 
 def test_one_feature_leaves_no_direction_to_turn_to():

@@ -26,7 +26,8 @@ def test_the_best_branch_takes_the_place_of_the_leaf(outlook):
     proposal = fit_branches(outlook, "toy", CUT, STARTS, policy)
     state = outlook.site.state
     assert (proposal.kind, proposal.split_id) == ("toy", 7)
-    np.testing.assert_array_equal(proposal.started.hyperplanes[1], STARTS[1, 0])
+    # Two of the starts lead to the same branch.
+    assert proposal.started.hyperplanes[1].tolist() in STARTS[[1, 3], 0].tolist()
     np.testing.assert_array_equal(proposal.tree.hyperplanes[0], state.tree.hyperplanes[0])
     assert proposal.tree.n_leaves == len(proposal.statistics) == 3
     np.testing.assert_array_equal(proposal.statistics[0], state.statistics[0])
@@ -52,7 +53,7 @@ def test_half_of_the_candidates_go_on_after_each_look(outlook):
 
 def test_candidates_are_trained_in_parts_where_stacks_are_to_stay_small(outlook):
     together = fit_branches(outlook, "toy", CUT, STARTS, policy)
-    one_by_one = fit_branches(outlook, "toy", CUT, STARTS, Policy(stack_floats=1))
+    one_by_one = fit_branches(outlook, "toy", CUT, STARTS, policy, stack_floats=1)
     assert one_by_one.local_gain == pytest.approx(together.local_gain, abs=0.1)
 
 
@@ -65,7 +66,7 @@ def test_of_three_splits_one_may_stay(outlook):
 
 def test_large_leaves_are_looked_at_on_a_sample_first():
     rows = make_rows(*make_cross(2000, random_state=0)[:2])
-    sampled = survey(rows, [0.0, 4.0, 0.0], leaf=1, policy=Policy(leaf_rows=200))
+    sampled = survey(rows, [0.0, 4.0, 0.0], leaf=1, policy=Policy(sample_rows=400))
     assert sampled.sample is not sampled.view
     proposal = fit_branches(sampled, "toy", CUT, STARTS, policy)
     whole = fit_branches(survey(rows, [0.0, 4.0, 0.0], leaf=1), "toy", CUT, STARTS, policy)

@@ -66,7 +66,7 @@ def test_the_best_roots_come_first_with_the_gain_of_the_first(chessboard):
     gains = [gain_of(start) for start in starts]
     assert gains[0] == pytest.approx(gain, abs=1e-5)
     np.testing.assert_allclose(gains, np.sort(gains)[::-1], atol=1e-5)
-    in_parts, same_gain = look_ahead(grid, Policy(scan_floats=1), np.random.default_rng(0), 4)
+    in_parts, same_gain = look_ahead(grid, policy, np.random.default_rng(0), 4, scan_floats=1)
     np.testing.assert_array_equal(in_parts, starts)
     assert same_gain == gain
 

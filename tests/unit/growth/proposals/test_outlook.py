@@ -32,7 +32,7 @@ def test_a_survey_shows_the_leaf_and_its_cuts():
 
 def test_large_leaves_are_scanned_on_a_sample():
     rows = make_rows(*make_cross(900, random_state=0)[:2])
-    outlook = survey(rows, [0.0, 4.0, 0.0], policy=Policy(leaf_rows=100))
+    outlook = survey(rows, [0.0, 4.0, 0.0], policy=Policy(sample_rows=200))
     assert outlook.sample.n_rows < 0.5 * outlook.view.n_rows
 
 

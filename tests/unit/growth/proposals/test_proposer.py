@@ -59,7 +59,7 @@ def test_a_kind_alone_grows_trees():
 
 def test_a_new_kind_takes_part_in_rounds():
     data = make_ripley(1000, random_state=0)[:2]
-    kinds, _ = kinds_of([MeanCut(), Stiffer()], data, patience=2, sample_rows=300, leaf_by_leaf_rows=400)
+    kinds, _ = kinds_of([MeanCut(), Stiffer()], data, patience=2, sample_rows=200)
     assert "mean" in kinds
 
 
