@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -169,7 +170,7 @@ class EvidenceGrownEstimator(Estimator):
         return self.rows_factory()(data, family, threads=max(1, n_threads(self) // n_growths))
 
     def _grow_model(
-        self, data: TrainingData, kind: str = "", rival: float = -np.inf
+        self, data: TrainingData, kind: str = "", rival: Sequence[float] = ()
     ) -> tuple[Reticulum, History] | None:
         """Grow the model of a table; None if its log evidence will not come near that of a rival.
 
@@ -192,7 +193,7 @@ class EvidenceGrownEstimator(Estimator):
             return None if best is None else _freeze(data, coordinates, rows, best, policy)
 
     def _best_run(
-        self, rows: Rows, family: Family, policy: Policy, kind: str, rival: float, at_once: int
+        self, rows: Rows, family: Family, policy: Policy, kind: str, rival: Sequence[float], at_once: int
     ) -> Run | None:
         """Grow a tree as often as there are restarts, and take the one with the highest log evidence."""
 

@@ -17,6 +17,7 @@ from ..growth import Policy
 from ..history import History
 from ..model import Reticulum
 from .evidence_grown import EvidenceGrownEstimator
+from .runs import evidence_by_rows
 from .targets import (
     Targets,
     check_row_statistics,
@@ -29,8 +30,10 @@ from .threads import n_threads
 from .training import TrainingData
 from .weights import used_rows
 
-# Rows of the first sample that numbers are grown on; see `Policy.sample_rows`.
+# Rows of the first sample, and quantiles between which thresholds are scanned; see `Policy`. With 32 quantiles fits take
+# a tenth longer, and RMSE is 1.01 times as large.
 _SAMPLE_ROWS = 2048
+_BINS = 16
 
 
 class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignore[misc]
@@ -164,7 +167,7 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
 
     def growth_policy(self) -> Policy:
         # A number says more of a leaf than a class does.
-        return replace(super().growth_policy(), sample_rows=_SAMPLE_ROWS)
+        return replace(super().growth_policy(), sample_rows=_SAMPLE_ROWS, bins=_BINS)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -204,9 +207,8 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
             return self._grow_given_family(data)
         best: tuple[Reticulum, History] | None = None
         for kind in ("linear", "constant") if self.leaf == "auto" else (self.leaf,):
-            rival = -np.inf if best is None else best[0].log_evidence
-            grown = self._grow_model(data, kind, rival)
-            if grown is not None and grown[0].log_evidence > rival:
+            grown = self._grow_model(data, kind, () if best is None else evidence_by_rows(best[1].events))
+            if grown is not None and (best is None or grown[0].log_evidence > best[0].log_evidence):
                 best, self.leaf_ = grown, kind
         assert best is not None
         return best

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -26,14 +26,16 @@ class Run(NamedTuple):
 
 
 def run_growth(
-    growth: Generator[GrowthEvent, None, tuple[State, StoppingReason]], label: str, rival: float = -np.inf
+    growth: Generator[GrowthEvent, None, tuple[State, StoppingReason]], label: str, rival: Sequence[float] = ()
 ) -> Run | None:
     """Run a growth to its end; with a label, a line is printed for each attempt.
 
-    None if it is given up: far behind the log evidence of a rival, and no longer catching up.
+    None if it is given up: far behind the log evidence that a rival had in the end on the same rows (`evidence_by_rows`),
+    and no longer catching up.
     """
     events: list[GrowthEvent] = []
     reached: list[float] = []
+    n_starts = 0
     while True:
         try:
             event = next(growth)
@@ -41,6 +43,10 @@ def run_growth(
             state, reason = end.value
             return Run(state, reason, events)
         events.append(event)
+        if event.phase == "start":
+            # On other rows, the log evidence is another.
+            n_starts += 1
+            reached.clear()
         if event.phase not in ("kept", "rejected", "tuned"):
             continue
         if label:
@@ -57,12 +63,23 @@ def run_growth(
         reached.append(event.log_evidence)
         if len(reached) > _TRIAL_ATTEMPTS:
             recent_gain = reached[-1] - reached[-1 - _TRIAL_ATTEMPTS]
-            behind = rival - reached[-1]
+            behind = rival[min(n_starts, len(rival)) - 1] - reached[-1] if rival else -np.inf
             if behind > _CATCH_UP * recent_gain:
                 if label:
                     print(f"{label}given up, {behind:.0f} nats behind", file=sys.stdout, flush=True)
                 growth.close()
                 return None
+
+
+def evidence_by_rows(events: Iterable[GrowthEvent]) -> list[float]:
+    """Log evidence that a growth had in the end on each of the samples and tables that it started on."""
+    reached: list[float] = []
+    for event in events:
+        if event.phase == "start":
+            reached.append(event.log_evidence)
+        elif event.phase in ("kept", "tuned", "polished"):
+            reached[-1] = event.log_evidence
+    return reached
 
 
 def run_side_by_side(

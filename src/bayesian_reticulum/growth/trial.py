@@ -45,7 +45,7 @@ def train_and_prune(
     The tree is given up once there is no hope that it comes near a rival that is `lead` nats ahead of the incumbent.
     """
     split_id = proposal.split_id
-    hopeful = max(incumbent.log_evidence + lead - policy.large_difference, proposal.worth_without)
+    hopeful = max(incumbent.log_evidence + lead - policy.small_difference, proposal.worth_without)
     challenger = train_all_splits(rows, incumbent.family, proposal, policy, least=hopeful - policy.small_difference)
     events = [
         GrowthEvent(0, "proposed", split_id, proposal.started, np.nan),
@@ -66,6 +66,14 @@ def train_and_prune(
 
 
 def train_all_splits(rows: Rows, family: Family, proposal: Proposal, policy: Policy, least: float) -> State:
-    """The changed tree after an ascent of all its splits, given up once it is not hoped to reach `least`."""
-    effort = replace(policy.effort_for(rows, policy.global_effort), least=least)
-    return ascend_tree(rows, family, proposal.tree, proposal.precisions, proposal.statistics, effort)
+    """The changed tree after an ascent of all its splits, given up once it is not hoped to reach `least`.
+
+    It ends early with the effort of a branch, and goes on only where that comes near enough.
+    """
+    first, further = (
+        replace(policy.effort_for(rows, effort), least=least) for effort in (policy.local_effort, policy.global_effort)
+    )
+    state = ascend_tree(rows, family, proposal.tree, proposal.precisions, proposal.statistics, first)
+    if state.log_evidence < least:
+        return state
+    return ascend_tree(rows, family, state.tree, state.precisions, state.statistics, further)
