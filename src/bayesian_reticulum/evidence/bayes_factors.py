@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Floats
+from ..compiled import expected_parameters, log_evidence
 from ..rows import HESSIAN_ROWS, BelowSplits, Rows
 from ..tree import collapse, kept_splits
 from .prices import prior_diagonal
@@ -53,11 +54,11 @@ def least_collapse_gains(rows: Rows, state: State) -> Floats:
     leaves. Bounds of splits none of which is below another add up.
     """
     tree, family = state.tree, state.family
-    expected = family.expected_parameters(state.statistics)
+    expected = expected_parameters(family, state.statistics)
     sums = rows.reduce(BelowSplits(tree.hyperplanes, tree.shape, expected))
     statistics, below = sums.statistics, (tree.shape.sides != 0).astype(np.float64)
     divergence = below @ (expected * statistics).sum(axis=-1) - sums.log_likelihoods
-    merging = family.log_evidence(below @ statistics) - below @ family.log_evidence(statistics)
+    merging = log_evidence(family, below @ statistics) - below @ log_evidence(family, statistics)
     diagonal = prior_diagonal(state.precisions, tree.n_features + 1)
     cost = state.prices + 0.5 * (diagonal * tree.hyperplanes**2).sum(axis=-1)
     saved = np.array([cost.sum() - cost[kept_splits(tree.shape, split)].sum() for split in range(tree.n_splits)])

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats
+from ..compiled import log_evidence
 from ..families import Family
 from ..rows import PassSums
 
@@ -28,7 +29,7 @@ def bound(family: Family, statistics: Floats, expected: Floats, at: PassSums) ->
 
     `expected` are the `expected_parameters` of the family at S, which the pass was made with.
     """
-    divergence = (expected * statistics).sum(axis=-1) - family.log_evidence(statistics)
+    divergence = (expected * statistics).sum(axis=-1) - log_evidence(family, statistics)
     return np.asarray(at.log_normalizer - divergence.sum(axis=-1))
 
 

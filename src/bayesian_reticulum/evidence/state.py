@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..arrays import Floats, frozen, refreeze
+from ..compiled import expected_parameters
 from ..families import Family
 from ..rows import Rows, TreeContext
 from ..tree import Tree
@@ -56,7 +57,7 @@ class State:
     @property
     def context(self) -> TreeContext:
         """The tree with the parameters of its leaves, for views."""
-        return TreeContext(self.tree.hyperplanes, self.tree.shape, self.family.expected_parameters(self.statistics))
+        return TreeContext(self.tree.hyperplanes, self.tree.shape, expected_parameters(self.family, self.statistics))
 
 
 def state_of(family: Family, tree: Tree, stack: Stack, sparse: bool) -> State:

@@ -33,7 +33,7 @@ from .rejection import Rejection
 from .rounds import expand_leaves
 from .samples import carry_over, nested_samples
 from .shapes import MOST_NEW_SPLITS
-from .sites import Place, Site, choose_site, limit_reached
+from .sites import BranchSite, Place, Site, choose_site, limit_reached
 from .surroundings import surroundings_of, train_surroundings
 from .trial import Trial, train_and_prune
 
@@ -209,6 +209,9 @@ def _propose(
         if proposal.local_gain is not None and proposal.local_gain < -policy.small_difference:
             reject(proposal.kind, proposal.local_gain, Rejection.PRICE)
             continue
+        if _falls_behind(incumbent, site, proposal, policy):
+            reject(proposal.kind, proposal.local_gain, Rejection.SURROUNDINGS)
+            continue
         gain, trained = train_surroundings(surroundings, proposal, policy)
         contenders.append(_Contender(trained, gain, len(candidates)))
         # The reason stands unless the whole tree is trained with this proposal.
@@ -219,6 +222,13 @@ def _propose(
     ranked = [contenders[place] for place in best_first(gains)]
     least = max(0.0, ranked[0].gain) - policy.large_difference
     return candidates, [contender for contender in ranked if contender.gain >= least]
+
+
+def _falls_behind(incumbent: State, site: Site, proposal: Proposal, policy: Policy) -> bool:
+    """Whether a branch that is grown anew is worth much less, the rest of the tree held, than the branch that it was."""
+    if not isinstance(site, BranchSite) or proposal.local_gain is None:
+        return False
+    return site.state.log_evidence + proposal.local_gain < incumbent.log_evidence - policy.large_difference
 
 
 def _keep_or_reject(growth: _Growth, trial: Trial) -> Generator[GrowthEvent, None, float]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ...compiled import expected_parameters
 from ...evidence import split_tail
 from ...rows import Pass, Rows, mean_and_covariance
 from ...tree import Tree, insert_split
@@ -46,7 +47,7 @@ def bend_boundary(rows: Rows, site: Site, split_id: int, policy: Policy) -> Prop
         return None
     split, leaf_side = (int(place) for place in np.argwhere(tree.children == ~leaf)[0])
     sample = rows.sample(policy.leaf_rows)
-    expected = state.family.expected_parameters(state.statistics[None])
+    expected = expected_parameters(state.family, state.statistics[None])
     at = sample.reduce(Pass(tree.hyperplanes[None], tree.shape, expected, information=True))
     assert at.complete is not None
     hyperplane, (weights, _) = tree.hyperplanes[split], split_tail(at.complete[0, split], rows.tail)

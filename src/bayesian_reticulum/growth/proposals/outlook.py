@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Floats
+from ...compiled import expected_parameters
 from ...evidence import bound
 from ...families import Family
 from ...rows import LocalRows, Pass, Rows
@@ -93,6 +94,6 @@ def bound_of_leaf(view: Rows, family: Family, statistics: Floats) -> float:
     """The bound of the rows of a leaf that holds `statistics` (k,), without a branch in its place."""
     leaf = single_leaf(view.n_columns)
     stacked = statistics[None, None]
-    expected = family.expected_parameters(stacked)
+    expected = expected_parameters(family, stacked)
     at = view.reduce(Pass(leaf.hyperplanes[None], leaf.shape, expected))
     return float(bound(family, stacked, expected, at)[0])
