@@ -45,7 +45,7 @@ class SortingRows(Protocol):
         ...
 
 
-# `isinstance` with a protocol takes 25 microseconds, a tenth of a small fit in all.
+# `isinstance` with a protocol takes 25 microseconds: 7% of the fit of iris in all.
 def can_climb(rows: Any) -> TypeGuard[ClimbingRows]:
     """Whether rows make whole ascents."""
     return bool(getattr(rows, "can_climb", False))
