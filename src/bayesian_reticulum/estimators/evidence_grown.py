@@ -179,7 +179,8 @@ class EvidenceGrownEstimator(Estimator):
         is_linear = kind == "linear"
         policy = self.growth_policy()
         at_once = min(n_threads(self), self.n_restarts)
-        coordinates = Coordinates.choose(data, _LINEAR_MARGIN if is_linear else 0.0)
+        margin = _LINEAR_MARGIN if is_linear else 0.0
+        coordinates = Coordinates.choose(data, margin, self.row_limits().fewest_in_floats)
         family = data.family
         rows = self._rows(coordinates.data, family, at_once)
         if is_linear:

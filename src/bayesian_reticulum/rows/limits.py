@@ -33,7 +33,7 @@ class Limits:
     kept_bytes : int
         Bytes of standardised columns and statistics of rows that are kept from pass to pass. Larger ones are made anew
         block by block in each pass, so that memory does not grow with the table (a million rows of 20 columns need less
-        than 64 MB beyond it). Compiled code leaves statistics that take more to NumPy.
+        than 64 MB beyond it). Row statistics that take more are summed on blocks by NumPy.
     widest_products : int
         Numbers in a row of the design up to which NumPy forms the products of all pairs once and shares them among all
         splits; wider designs are multiplied split by split, where BLAS is at its best.

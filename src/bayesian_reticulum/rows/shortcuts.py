@@ -45,7 +45,7 @@ class SortingRows(Protocol):
         ...
 
 
-# `isinstance` with a protocol takes 25 microseconds, a tenth of a small fit in all.
+# `isinstance` with a protocol takes 25 microseconds, 7% of the fit of iris in all.
 def has_table(rows: Any) -> TypeGuard[RowsWithTable]:
     """Whether rows have a compiled table that ascents can make their passes over."""
     return bool(getattr(rows, "has_table", False))

@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import Floats, Integers
 from ..data import Gaps, Rotation, Schema, identity_schema
 from .block import NO_TAIL
+from .limits import DEFAULT_LIMITS
 from .sampling import Keys, row_keys, sampled_places
 
 
@@ -92,6 +93,13 @@ class RowData:
         X, targets, weights = self.X[places], self.targets[places], self.weights[places]
         return replace(self, X=X, targets=targets, weights=weights, content=ContentOrder(X, targets, weights))
 
+    def in_order(self, many_rows: int = 0) -> RowData:
+        """The rows in the order of their content, if there are more than `many_rows`.
+
+        Sums depend on the order of many rows so much that the tree would show it.
+        """
+        return self.take(self.content.order) if self.n_rows > many_rows else self
+
     def sample(self, size: int) -> RowData:
         """About `size` of the rows, in the order of their content; all rows if these are at most twice as many.
 
@@ -100,9 +108,7 @@ class RowData:
         if self.n_rows <= 2 * size:
             return self
         places = sampled_places(self.content.keys, size, size / self.n_rows)
-        if places is None:
-            return self.take(self.content.order)
-        return self.take(places[np.lexsort((self.weights[places], self.content.keys[places]))])
+        return self.in_order() if places is None else self.take(places).in_order()
 
     def restricted(self, columns: Integers) -> RowData | None:
         """The same rows with some of their columns; None where these depend on the others, too.
@@ -115,11 +121,10 @@ class RowData:
         gaps = None if self.gaps is None else schema.gaps_in(self.gaps.sources)
         return replace(self, schema=schema, gaps=gaps, axes=np.eye(schema.n_columns))
 
-    def rotated(self, n_leading: int, many_rows: int = 1 << 14) -> tuple[RowData, Rotation]:
+    def rotated(self, n_leading: int, many_rows: int = DEFAULT_LIMITS.fewest_in_floats) -> tuple[RowData, Rotation]:
         """The rows along their principal axes, for wide tables. Axes beyond the first `n_leading` make up the tail.
 
-        Beyond `many_rows` sums are made in the order of content: they depend on the order of rows so much that the tree
-        would show it.
+        With more than `many_rows`, sums are made in the order of content, as in `in_order`.
         """
         centred = self.schema.filled(self.X, self.gaps)[0][1:].T
         order = self.content.order if self.n_rows > many_rows else None
