@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
 from . import compiled
 from .compiled import is_available
-from .rows import NativeRows
+from .estimators import default_threads
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
@@ -43,7 +42,7 @@ def _versions() -> dict[str, str]:
         **{name: _version(name) for name in _PACKAGES},
         "compiled code": _compiled_code(),
         "CPUs": str(_cpus()),
-        "threads": f"{inspect.signature(NativeRows).parameters['threads'].default} by default",
+        "threads": f"{default_threads()} by default",
     }
 
 

@@ -13,6 +13,7 @@ from .classifier import ReticulumClassifier
 from .models import with_model
 from .paper import PaperReticulumClassifier
 from .regressor import ReticulumRegressor
+from .threads import default_threads
 from .training import TrainingRows, encode_like_fit, training_rows
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "ReticulumClassifier",
     "ReticulumRegressor",
     "TrainingRows",
+    "default_threads",
     "encode_like_fit",
     "training_rows",
     "with_model",

@@ -64,8 +64,10 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
         Number of cuts that are tried together with the best cut on either side; finds patterns, like chessboards,
         where no single split gains anything. 0 switches it off.
     n_jobs : int or None, default=None
-        Number of threads for fit and predict, as everywhere in scikit-learn: None is 1, -1 is one for each core.
-        Independent growths share them. Results do not depend on it.
+        Number of threads for fit and predict; -1 is one for each core. None is all cores that the process may use, as
+        in HistGradientBoosting, and not 1 as in scikit-learn's glossary: `n_jobs` of `joblib.parallel_config`,
+        `OMP_NUM_THREADS` and limits of threadpoolctl make it less, and in a worker of joblib it is 1. Independent
+        growths share the threads. Results do not depend on their number.
     random_state : int, RandomState instance or None, default=None
         Chance enters through the random directions and the look-ahead only.
     verbose : int, default=0

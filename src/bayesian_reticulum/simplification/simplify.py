@@ -78,8 +78,8 @@ def simplify(
     A tree that would be more than 0.05 nats for each row (and the tolerance) behind the fitted one if it had to pay for
     the choice of its features among all, log C(d, k) nats for k of d, is not taken: others might have been chosen as
     well. Tables of more than 256 columns are simplified with their 128 most important features, and sparse splits of
-    many rows are looked for on 16 384 of them. `max_splits` and `max_depth` of the estimator hold. Each call has the
-    tolerance anew: to simplify twice may cost it twice.
+    many rows are looked for on 16 384 of them. `max_splits`, `max_depth` and `n_jobs` of the estimator hold. Each call
+    has the tolerance anew: to simplify twice may cost it twice.
 
     Examples
     --------
