@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..arrays import Floats, Integers
 from ..data import Columns, columns_of_numbers, default_names
 from ..distributions import ClassDistribution, Uncertainty
-from ..families import DirichletCategorical
+from ..families import DirichletCategorical, Family
 from ..history import History
 from ..model import Reticulum
 from .models import set_model
@@ -143,11 +143,15 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def _learn_targets(self, y: Any, weights: Floats, target_name: str) -> Targets:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        family = DirichletCategorical(checked_prior(self.prior, classes))
+        family = self._family(classes)
         self.classes_ = classes
         weights = self._times_class_weights(classes, codes, weights)
         used = used_rows(weights)
         return Targets(codes[used], codes[used], weights[used], used, family, tuple(map(str, classes)))
+
+    def _family(self, classes: np.ndarray) -> Family:
+        """The family of leaves for these classes."""
+        return DirichletCategorical(checked_prior(self.prior, classes))
 
     def _times_class_weights(self, classes: np.ndarray, codes: Integers, weights: Floats) -> Floats:
         """Weights of rows times those of their classes."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data import Rotation, Schema, features_with_gaps
-from ..families import Family, NormalLinear
+from ..families import Family, LinearizableFamily
 from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES, NumpyRows
 from ..tree import Tree
 from .threads import single_blas
@@ -81,11 +81,9 @@ class Coordinates(NamedTuple):
 
     def family_of_table(self, family: Family) -> Family:
         """A family of these rows, the directions of its linear leaves rewritten for the columns of the table."""
-        if self.rotation is None or not isinstance(family, NormalLinear) or family.basis is None:
+        if self.rotation is None or not isinstance(family, LinearizableFamily):
             return family
-        basis = self.rotation.basis
-        span = basis if basis.shape[1] < len(basis) else None
-        return replace(family, basis=basis @ family.basis, span=span)
+        return family.restored(self.rotation.basis)
 
 
 def informative_gaps(data: TrainingData) -> list[int]:

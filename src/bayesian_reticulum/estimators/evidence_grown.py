@@ -26,6 +26,7 @@ from .models import make_model
 from .parameters import check_limit, check_whole_number, is_whole_number
 from .runs import Run, run_growth, run_side_by_side
 from .slopes import linear_family
+from .targets import check_row_statistics
 from .threads import n_threads, single_blas
 from .training import TrainingData
 
@@ -157,6 +158,15 @@ class EvidenceGrownEstimator(Estimator):
         """Rows in memory, for growths that share the threads of this estimator."""
         threads = max(1, n_threads(self) // n_growths)
         return rows_in_memory(X, targets, family, weights, schema, threads=threads, limits=self.row_limits())
+
+    def _grow_given_family(self, data: TrainingData, labels: Any) -> tuple[Reticulum, History]:
+        """Grow with a family that was given as the leaf, once it has been asked for each target, labelled (n,)."""
+        encoder = data.encoder
+        schema = Schema.from_columns(data.X, data.weights, encoder.names, categories=encoder.categories)
+        check_row_statistics(data.family, schema.design(data.X), data.targets, labels, data.used)
+        grown = self._grow_model(data)
+        assert grown is not None
+        return grown
 
     def _grow_model(
         self, data: TrainingData, kind: str = "", rival: float = -np.inf

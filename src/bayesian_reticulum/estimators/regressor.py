@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
 from ..arrays import Floats
-from ..data import Schema
 from ..distributions import Mixture
-from ..families import DirichletCategorical, NormalLinear, missing_members
+from ..families import NormalLinear
 from ..history import History
 from ..model import Reticulum
 from .evidence_grown import EvidenceGrownEstimator
+from .parameters import check_leaf
 from .targets import (
     Targets,
-    check_row_statistics,
     check_target_size,
     clip_wild_targets,
     target_units,
@@ -159,18 +158,7 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.leaf, str) and self.leaf in ("auto", "constant", "linear"):
-            return
-        known = 'leaf must be "auto", "constant", "linear" or a family'
-        if isinstance(self.leaf, str):
-            raise ValueError(f"{known}; got {self.leaf!r}.")
-        if isinstance(self.leaf, type):
-            raise ValueError(f"{known}; got the class {self.leaf.__name__}: give an instance of it.")
-        if isinstance(self.leaf, DirichletCategorical):
-            raise ValueError(f"{known} of numbers; for classes use ReticulumClassifier.")
-        missing = missing_members(self.leaf)
-        if missing:
-            raise ValueError(f"{known}; got {self.leaf!r}, which as a family lacks {', '.join(missing)}.")
+        check_leaf(self.leaf, ("auto", "constant", "linear"), of_classes=False)
 
     def _check_raw_targets(self, y: Any) -> None:
         if getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
@@ -191,7 +179,7 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
     def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
         if not isinstance(self.leaf, str):
             self.leaf_ = self.leaf
-            return self._grow_given_family(data)
+            return self._grow_given_family(data, data.targets)
         best: tuple[Reticulum, History] | None = None
         for kind in ("linear", "constant") if self.leaf == "auto" else (self.leaf,):
             rival = -np.inf if best is None else best[0].log_evidence
@@ -201,21 +189,12 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
         assert best is not None
         return best
 
-    def _grow_given_family(self, data: TrainingData) -> tuple[Reticulum, History]:
-        encoder = data.encoder
-        schema = Schema.from_columns(data.X, data.weights, encoder.names, categories=encoder.categories)
-        check_row_statistics(data.family, schema.design(data.X), data.targets, data.used)
-        grown = self._grow_model(data)
-        assert grown is not None
-        return grown
-
     def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         if not isinstance(self.leaf, str):
             return y, y, weights
         check_target_size(y)
-        family = self.model_.family
-        assert isinstance(family, NormalLinear)
+        family = cast("NormalLinear", self.model_.family)
         used = used_rows(weights)
         clipped = clip_wild_targets(y[used], weights[used], used)
         values = np.zeros((len(y), 2))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..arrays import Floats
-from ..families import NormalLinear
+from ..families import Family, LinearizableFamily
 from ..rows import NumpyRows, mean_and_covariance
 
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
@@ -16,20 +14,20 @@ _MOST_SLOPES = 64
 _LEAST_RELEVANCE = 0.1
 
 
-def linear_family(rows: NumpyRows, is_rotated: bool) -> NormalLinear:
+def linear_family(rows: NumpyRows, is_rotated: bool) -> Family:
     """The family of the rows with linear leaves: linear in all columns, or in those that matter most.
 
     Slopes along columns that matter more in the regression on all rows are believed to be larger, but not in a rotated
     table, which may have fewer rows than features.
     """
     constant = rows.family
-    assert isinstance(constant, NormalLinear)
+    assert isinstance(constant, LinearizableFamily)
     regression, n = _regression(rows)
     basis = np.eye(rows.n_features) if rows.n_features <= _MOST_SLOPES else _main_directions(regression)
     # Fewer rows than features do not show which matter.
     if not is_rotated:
         basis *= _relevance(basis.T @ regression, n)
-    return replace(constant, n_slopes=basis.shape[1], basis=basis)
+    return constant.with_slopes(basis)
 
 
 def _regression(rows: NumpyRows) -> tuple[Floats, float]:

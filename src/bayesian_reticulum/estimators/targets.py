@@ -113,26 +113,34 @@ def rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
     return (scale * distance) ** 2 / 12.0
 
 
-def check_row_statistics(family: Family, design: Floats, y: Floats, used: Any) -> None:
+def check_row_statistics(family: Family, design: Floats, targets: Any, labels: Any, used: Any) -> None:
     """Refuse a family that does not fit the design (D + 1, n), or targets (n,) that do not fit the family.
 
-    They are those of the `used` rows of a table.
+    They are those of the `used` rows of a table, and labels (n,) are what they were given as.
     """
-    statistics = np.asarray(family.row_statistics(design, y))
-    if statistics.shape != (len(y), family.n_statistics):
+    n = len(labels)
+    statistics = np.asarray(family.row_statistics(design, targets))
+    if statistics.shape != (n, family.n_statistics):
         raise ValueError(
-            f"leaf = {family!r} gives statistics of shape {statistics.shape} for {len(y)} rows, and not "
-            f"({len(y)}, {family.n_statistics}). bayesian_reticulum.testing.check_family tells what is wrong with it."
+            f"leaf = {family!r} gives statistics of shape {statistics.shape} for {n} rows, and not "
+            f"({n}, {family.n_statistics}). bayesian_reticulum.testing.check_family tells what is wrong with it."
         )
     bad = np.flatnonzero(~np.isfinite(statistics).all(axis=1))
     if len(bad):
         raise ValueError(
-            f"leaf = {family!r} has no finite statistics for y[{rows_of_table(used, bad[0])}] = {y[bad[0]]:.6g}. "
+            f"leaf = {family!r} has no finite statistics for {_named(labels, bad[0], used)}. "
             "Leave such rows out, or use a family for which they are possible."
         )
     bad = np.flatnonzero(~np.asarray(family.are_possible(statistics), dtype=bool))
     if len(bad):
         raise ValueError(
-            f"leaf = {family!r} takes y[{rows_of_table(used, bad[0])}] = {y[bad[0]]:.6g} for impossible. "
+            f"leaf = {family!r} takes {_named(labels, bad[0], used)} for impossible. "
             "Leave such rows out, or use a family for which they are possible."
         )
+
+
+def _named(labels: Any, place: int, used: Any) -> str:
+    """A target by its row of the table, and as it was given."""
+    label = labels[place : place + 1].tolist()[0]
+    shown = f"{label:.6g}" if isinstance(label, float) else repr(label)
+    return f"y[{rows_of_table(used, place)}] = {shown}"

@@ -9,7 +9,15 @@ from __future__ import annotations
 from .dirichlet import JEFFREYS, DirichletCategorical, named_classes
 from .normal import NormalLinear
 from .optional import class_probabilities, is_categorical, leaf_coefficients, leaf_interval, leaf_middle
-from .protocol import CodedFamily, EmpiricalPriorFamily, Family, LinearFamily, Spread, missing_members
+from .protocol import (
+    CodedFamily,
+    EmpiricalPriorFamily,
+    Family,
+    LinearFamily,
+    LinearizableFamily,
+    Spread,
+    missing_members,
+)
 
 __all__ = [
     "JEFFREYS",
@@ -18,6 +26,7 @@ __all__ = [
     "EmpiricalPriorFamily",
     "Family",
     "LinearFamily",
+    "LinearizableFamily",
     "NormalLinear",
     "Spread",
     "class_probabilities",

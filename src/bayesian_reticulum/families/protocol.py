@@ -145,6 +145,19 @@ class EmpiricalPriorFamily(Protocol):
         ...
 
 
+@runtime_checkable
+class LinearizableFamily(Protocol):
+    """A family of constant leaves that has a version with linear ones, along the axes of a wide table, too."""
+
+    def with_slopes(self, basis: Floats) -> Family:
+        """The family with leaves that are linear along directions (d, s), slopes of the longer ones larger a priori."""
+        ...
+
+    def restored(self, axes: Floats) -> Family:
+        """The family for the columns of a table, of one that was made for the axes (d, r) of their rotation."""
+        ...
+
+
 def missing_members(family: Any) -> list[str]:
     """Names of the members of `Family`, or of `LinearFamily` if it uses the design, that an object lacks."""
     required = {*vars(Family), *(vars(LinearFamily) if getattr(family, "uses_design", False) else ())}
