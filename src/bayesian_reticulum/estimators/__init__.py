@@ -2,9 +2,10 @@
 
 `base` holds what a fit does, step by step, and what all estimators have in common; `evidence_grown` growth by evidence,
 which `classifier` and `regressor` share; `paper` the published method. Of their steps, `parameters` checks parameters,
-`targets` and `weights` make numbers of targets and weights, `training` makes the data that a tree is grown on,
-`coordinates` the columns that it is grown in, `slopes` what linear leaves are linear in; `runs` runs growths to their
-end, with `threads`; `models` makes the fitted model and gives it to an estimator. `callers` warns at the user's line.
+`targets` and `weights` make numbers of targets and weights, `metadata` of what else is known of rows, `training` makes
+the data that a tree is grown on, `coordinates` the columns that it is grown in, `slopes` what linear leaves are linear
+in; `runs` runs growths to their end, with `threads`; `models` makes the fitted model and gives it to an estimator.
+`callers` warns at the user's line.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ class ReticulumClassifier(Classifier, EvidenceGrownEstimator):
 
     def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
         if not isinstance(self.leaf, str):
-            return self._grow_given_family(data, self.classes_[data.targets])
+            return self._grow_given_family(data, self.classes_)
         grown = self._grow_model(data)
         assert grown is not None
         return grown

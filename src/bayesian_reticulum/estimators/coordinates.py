@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data import Rotation, Schema, features_with_gaps
-from ..families import Family, LinearizableFamily
+from ..families import Family, LinearizableFamily, row_statistics
 from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES, NumpyRows
 from ..tree import Tree
 from .threads import single_blas
@@ -97,7 +97,7 @@ def informative_gaps(data: TrainingData) -> list[int]:
     features = features_with_gaps(data.X)
     if not len(features) or family.uses_design:
         return []
-    statistics = family.row_statistics(None, data.targets) * data.weights[:, None]
+    statistics = row_statistics(family, None, data.targets) * data.weights[:, None]
     together = statistics.sum(axis=0)
     first_with_mask: dict[bytes, int] = {}
     for feature in features.tolist():

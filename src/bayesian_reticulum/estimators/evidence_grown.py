@@ -159,11 +159,11 @@ class EvidenceGrownEstimator(Estimator):
         threads = max(1, n_threads(self) // n_growths)
         return rows_in_memory(X, targets, family, weights, schema, threads=threads, limits=self.row_limits())
 
-    def _grow_given_family(self, data: TrainingData, labels: Any) -> tuple[Reticulum, History]:
-        """Grow with a family that was given as the leaf, once it has been asked for each target, labelled (n,)."""
+    def _grow_given_family(self, data: TrainingData, classes: Any = None) -> tuple[Reticulum, History]:
+        """Grow with the family that was given as the leaf, after its check; targets may be codes of classes."""
         encoder = data.encoder
         schema = Schema.from_columns(data.X, data.weights, encoder.names, categories=encoder.categories)
-        check_row_statistics(data.family, schema.design(data.X), data.targets, labels, data.used)
+        check_row_statistics(data.family, schema.design(data.X), data.targets, data.used, classes)
         grown = self._grow_model(data)
         assert grown is not None
         return grown

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..families import JEFFREYS, class_probabilities, is_categorical, missing_members
+from .metadata import check_metadata_names
 
 # Counts beyond this cannot take up one more row without rounding it away.
 LARGEST_TOTAL_WEIGHT = 1e15
@@ -86,6 +87,7 @@ def check_leaf(leaf: Any, kinds: tuple[str, ...], *, of_classes: bool) -> None:
         )
     if not of_classes and is_categorical(leaf):
         raise ValueError(f"{known} of numbers; for classes use ReticulumClassifier.")
+    check_metadata_names(leaf)
 
 
 def check_number_of_classes(family: Any, classes: np.ndarray) -> None:

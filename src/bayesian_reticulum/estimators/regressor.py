@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_array
 
 from ..arrays import Floats
@@ -179,7 +180,7 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
     def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
         if not isinstance(self.leaf, str):
             self.leaf_ = self.leaf
-            return self._grow_given_family(data, data.targets)
+            return self._grow_given_family(data)
         best: tuple[Reticulum, History] | None = None
         for kind in ("linear", "constant") if self.leaf == "auto" else (self.leaf,):
             rival = -np.inf if best is None else best[0].log_evidence
@@ -201,7 +202,7 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
         values[used] = with_rounding(clipped, weights[used], family.scale)
         return values, y, weights
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, **metadata: Any) -> Any:
         """Mean of the predictive distribution of each row, shape (n_samples,).
 
         Parameters
@@ -209,6 +210,8 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
         X : array-like or data frame of shape (n_samples, n_features)
         return_std : bool, default=False
             Whether to return the standard deviation of the predictive distribution as well.
+        **metadata : array-like of shape (n_samples,)
+            As in `fit`, where the family takes it for predictions, too.
 
         Returns
         -------
@@ -217,19 +220,38 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
             Only if `return_std`.
         """
         cells = self._encode(X)
-        mean = self.model_.predict_mean(cells, n_threads(self))
+        metadata = self._checked_metadata("predict", metadata, len(cells))
+        mean = self.model_.predict_mean(cells, n_threads(self), metadata)
         if not return_std:
             return mean
-        return mean, np.sqrt(self.model_.predict_uncertainty(cells).total)
+        return mean, np.sqrt(self.model_.predict_uncertainty(cells, metadata).total)
 
-    def predict_distribution(self, X: Any) -> Mixture:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> float:
+        """Coefficient of determination R² of the predicted means.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            A table like that of `fit`.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        **metadata : array-like of shape (n_samples,)
+            As in `predict`.
+        """
+        return float(r2_score(y, self.predict(X, **metadata), sample_weight=sample_weight))
+
+    def predict_distribution(self, X: Any, **metadata: Any) -> Mixture:
         """Distribution of the target of each row: `pdf`, `cdf`, `quantile`, `interval`, `sample` and more.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             A table like that of `fit`.
+        **metadata : array-like of shape (n_samples,)
+            As in `fit`, where the family takes it for predictions, too.
         """
-        distribution = self.model_.predict_distribution(self._encode(X))
+        cells = self._encode(X)
+        metadata = self._checked_metadata("predict_distribution", metadata, len(cells))
+        distribution = self.model_.predict_distribution(cells, metadata)
         assert isinstance(distribution, Mixture)
         return distribution

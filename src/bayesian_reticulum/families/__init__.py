@@ -1,12 +1,23 @@
 """Families of leaves: a likelihood of the targets with its conjugate prior, and the predictions that follow.
 
 protocol says what a family is, and optional which members it may have besides. dirichlet holds the family of classes,
-normal that of numbers, whose leaves are constant or linear, and linear_posterior the regression behind it.
+normal that of numbers, whose leaves are constant or linear, and linear_posterior the regression behind it. metadata is
+what a family takes of a row besides its target.
 """
 
 from __future__ import annotations
 
 from .dirichlet import JEFFREYS, DirichletCategorical, named_classes
+from .metadata import (
+    Metadata,
+    TargetsWithMetadata,
+    metadata_for,
+    metadata_names,
+    residuals,
+    row_statistics,
+    taken_metadata,
+    target_values,
+)
 from .normal import NormalLinear
 from .optional import class_probabilities, is_categorical, leaf_coefficients, leaf_interval, leaf_middle
 from .protocol import (
@@ -27,13 +38,21 @@ __all__ = [
     "Family",
     "LinearFamily",
     "LinearizableFamily",
+    "Metadata",
     "NormalLinear",
     "Spread",
+    "TargetsWithMetadata",
     "class_probabilities",
     "is_categorical",
     "leaf_coefficients",
     "leaf_interval",
     "leaf_middle",
+    "metadata_for",
+    "metadata_names",
     "missing_members",
     "named_classes",
+    "residuals",
+    "row_statistics",
+    "taken_metadata",
+    "target_values",
 ]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..arrays import Floats, Integers, unpack_symmetric
 from ..compiled import mix_leaves, native_gaps, native_units, readable_cells
 from ..data import Schema
-from ..families import CodedFamily, DirichletCategorical, Family
+from ..families import CodedFamily, DirichletCategorical, Family, target_values
 from ..tree import Shape, Tree
 from .limits import HESSIAN_ROWS
 from .numpy import NumpyRows
@@ -79,7 +79,7 @@ class NativeRows(NumpyRows):
     @cached_property
     def _layout(self) -> _Layout:
         if isinstance(self.family, CodedFamily):
-            codes = np.asarray(self.family.row_codes(self._targets_of(slice(0, self._n))))
+            codes = np.asarray(self.family.row_codes(target_values(self._targets_of(slice(0, self._n)))))
             counts = np.bincount(codes)
         else:
             codes, counts = np.zeros(self._n, dtype=np.int64), np.array([self._n])

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Floats, Integers, unpack_symmetric
 from ..data import Gaps, Rotation, Schema, identity_schema, weighted_quantiles
-from ..families import Family, LinearFamily
+from ..families import Family, LinearFamily, residuals, row_statistics
 from ..gates import GateProducts, backpropagate, compute_gates, gap_softening, gate_products, log_sum_below, sum_below
 from ..tree import Shape
 from .gap_sums import GapSums
@@ -104,7 +104,7 @@ class NumpyRows:
         """Design, statistics, and the share of variance that each gap leaves open; None if no cell is missing."""
         part: Any = slice(start, stop) if self._chosen is None else self._chosen[start:stop]
         design, missing = self._schema.filled(self._X[part], self._gaps)
-        return design, self.family.row_statistics(design, self._targets[part]), missing
+        return design, row_statistics(self.family, design, self._targets[part]), missing
 
     def _targets_of(self, part: slice) -> Any:
         return self._targets[part if self._chosen is None else self._chosen[part]]
@@ -276,7 +276,7 @@ class NumpyRows:
         """Quantities whose products with (1, x) are the `cross` of `Moments`, (q, n)."""
         if not self.family.uses_design:
             return T.T
-        residual = cast("LinearFamily", self.family).residuals(design, self._targets_of(part), statistics)[:, 0]
+        residual = residuals(self.family, design, self._targets_of(part), statistics)[:, 0]
         return np.concatenate([residual * design, residual[None] ** 2])
 
     def quantiles(self, directions: Floats, probabilities: Floats) -> Floats:
@@ -314,11 +314,11 @@ class NumpyRows:
         if not family.uses_design:
             yield slice(None), T
             return
-        linear = cast("LinearFamily", family)
-        scanned, residuals = linear.scan_family, linear.residuals(design, self._targets_of(part), statistics)
+        scanned = cast("LinearFamily", family).scan_family
+        differences = residuals(family, design, self._targets_of(part), statistics)
         for index, values in enumerate(directions @ design):
             columns = np.stack([design[0], values])
-            yield slice(index, index + 1), scanned.row_statistics(columns, residuals)
+            yield slice(index, index + 1), scanned.row_statistics(columns, differences)
 
     def within(self, hyperplanes: Floats, shape: Shape, statistics: Floats, leaf: int) -> Self:
         return next(self.views(hyperplanes, shape, statistics, [leaf]))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..data import Rotation
-from ..distributions import ClassDistribution
+from ..distributions import ClassDistribution, Mixture
 from ..estimators import training_rows, with_model
 from ..evidence import State, log_bayes_factors, penalty, reconverge
 from ..growth import polish
@@ -38,6 +38,7 @@ def simplify(
     max_features: int = 5,
     sample_weight: Any = None,
     verbose: int = 0,
+    **metadata: Any,
 ) -> Simplification:
     """A tree that is easier to read in the place of a fitted one, and what it costs.
 
@@ -64,6 +65,8 @@ def simplify(
         As in fit.
     verbose : int, default=0
         1 prints a line for each tree that is tried.
+    **metadata : array-like of shape (n_samples,)
+        As in fit.
 
     Returns
     -------
@@ -100,11 +103,11 @@ def simplify(
             f"{type(estimator).__name__} was not grown by a log evidence in which splits have a price, so that there "
             "is nothing to judge a simpler tree by. Use ReticulumClassifier."
         )
-    rows, cells, targets, weights = training_rows(estimator, X, y, sample_weight)
+    rows, cells, targets, weights, known = training_rows(estimator, X, y, sample_weight, metadata)
     problem = Problem.of(estimator, rows, bool(verbose), SimplificationPolicy(estimator.growth_policy()))
 
     def log_loss(simpler: Reticulum) -> float:
-        return _log_loss(simpler, cells, targets, weights)
+        return _log_loss(simpler.predict_distribution(cells, known), targets, weights)
 
     start = state = _as_fitted(rows, model, problem.policy)
     steps = [_step("as fitted", problem.model(model, state), log_loss, None)]
@@ -164,9 +167,8 @@ def _as_fitted(rows: Any, model: Reticulum, policy: SimplificationPolicy) -> Sta
     return replace(state, tree=tree, log_evidence=state.log_evidence - float(outside[0]), sparse=True)
 
 
-def _log_loss(model: Reticulum, cells: Any, targets: Any, weights: Floats) -> float:
+def _log_loss(distribution: Mixture | ClassDistribution, targets: Any, weights: Floats) -> float:
     """Mean negative log predictive probability, or density, of targets."""
-    distribution = model.predict_distribution(cells)
     log = distribution.logpmf if isinstance(distribution, ClassDistribution) else distribution.logpdf
     return float(-np.average(log(targets), weights=weights))
 

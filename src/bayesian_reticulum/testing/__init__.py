@@ -1,7 +1,7 @@
 """Laws for what users write themselves: `check_family` for a family of leaves, `check_tree` for a tree.
 
 A law is a function of a `Case` (case) and a random generator. Laws of statistics and evidence, of predictive
-distributions, and of linear leaves have a file each; families lists them all and runs them.
+distributions, of linear leaves and of metadata have a file each; families lists them all and runs them.
 """
 
 from __future__ import annotations
