@@ -25,14 +25,11 @@ from .coordinates import Coordinates
 from .models import make_model
 from .parameters import check_limit, check_whole_number, is_whole_number
 from .runs import Run, run_growth, run_side_by_side
-from .slopes import linear_family
+from .slopes import LINEAR_MARGIN, linear_family
 from .targets import check_row_statistics
 from .threads import n_threads, single_blas
 from .training import TrainingData
 
-# Standard deviations beyond the tails of a feature up to which linear leaves follow it: in the tails themselves a line
-# would have a bend that is not in the data.
-_LINEAR_MARGIN = 2.0
 # A restart has to be better than another by more nats than this to take its place, so that rounding does not choose.
 _TIE = 1e-6
 # What scikit-learn checks of a table that may have gaps.
@@ -180,7 +177,7 @@ class EvidenceGrownEstimator(Estimator):
         at_once = min(n_threads(self), self.n_restarts)
         coordinates = Coordinates.choose(
             data,
-            _LINEAR_MARGIN if is_linear else 0.0,
+            LINEAR_MARGIN if is_linear else 0.0,
             lambda schema: self._rows(data.X, data.targets, data.family, data.weights, schema, at_once),
         )
         rows = coordinates.rows

@@ -8,6 +8,9 @@ from ..arrays import Floats
 from ..families import Family, LinearizableFamily
 from ..rows import NumpyRows, mean_and_covariance
 
+# Standard deviations beyond the tails of a feature up to which linear leaves follow it: in the tails themselves a line
+# would have a bend that is not in the data.
+LINEAR_MARGIN = 2.0
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
 _MOST_SLOPES = 64
 # Relevance that every feature has at least, in parts of the largest slope on all rows.
