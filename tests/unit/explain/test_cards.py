@@ -8,7 +8,7 @@ from scipy.special import expit
 from asking import family_of
 from bayesian_reticulum import ReticulumClassifier
 from bayesian_reticulum.datasets import make_cross, make_sphere
-from bayesian_reticulum.estimators import training_rows
+from bayesian_reticulum.estimators import rows_of_model, training_rows
 from bayesian_reticulum.evidence import evaluate
 from bayesian_reticulum.explain import leaf_cards, node_cards
 from bayesian_reticulum.tree import collapse, kept_splits
@@ -40,7 +40,8 @@ def test_a_node_card_reproduces_the_gate(mixed_model):
 def test_the_bayes_factor_on_a_card_is_a_difference_of_log_evidence(make):
     X, y, _ = make(500, random_state=0)
     clf = ReticulumClassifier(random_state=0).fit(X, y)
-    rows, *_ = training_rows(clf, X, y)
+    data, *_ = training_rows(clf, X, y)
+    rows = rows_of_model(clf, data)
     tree, precisions = clf.model_.tree, clf.model_.precisions
     for card in node_cards(clf):
         kept = kept_splits(tree.shape, card.split)
