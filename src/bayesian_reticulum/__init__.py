@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     # Type checkers and editors read these imports instead of the table below; a test holds that both are the same.
     from .data import Schema
     from .distributions import ClassDistribution, Components, Mixture, StudentT, Uncertainty
-    from .estimators import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor
+    from .estimators import (
+        PaperReticulumClassifier,
+        PaperReticulumRegressor,
+        ReticulumClassifier,
+        ReticulumRegressor,
+    )
     from .families import DirichletCategorical, Family, LinearFamily, NormalLinear
     from .history import Candidate, GrowthEvent, History
     from .model import Reticulum
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 _NAMES_BY_HOME = {
     "data": ["Schema"],
     "distributions": ["ClassDistribution", "Components", "Mixture", "StudentT", "Uncertainty"],
-    "estimators": ["PaperReticulumClassifier", "ReticulumClassifier", "ReticulumRegressor"],
+    "estimators": ["PaperReticulumClassifier", "PaperReticulumRegressor", "ReticulumClassifier", "ReticulumRegressor"],
     "families": ["DirichletCategorical", "Family", "LinearFamily", "NormalLinear"],
     "history": ["Candidate", "GrowthEvent", "History"],
     "model": ["Reticulum"],
@@ -50,6 +55,7 @@ __all__ = [
     "Mixture",
     "NormalLinear",
     "PaperReticulumClassifier",
+    "PaperReticulumRegressor",
     "Reticulum",
     "ReticulumClassifier",
     "ReticulumRegressor",

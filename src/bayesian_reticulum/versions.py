@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
 from . import compiled
 from .compiled import is_available
-from .rows import ANSWERS, NativeRows
+from .estimators import default_threads
+from .rows import ANSWERS
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
@@ -45,7 +45,7 @@ def _versions() -> dict[str, str]:
         "compiled code": _compiled_code(),
         "sums over rows": _sums_over_rows(),
         "CPUs": str(_cpus()),
-        "threads": f"{inspect.signature(NativeRows).parameters['threads'].default} by default",
+        "threads": f"{default_threads()} by default",
     }
 
 

@@ -2,13 +2,19 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesian_reticulum import PaperReticulumClassifier, ReticulumClassifier, ReticulumRegressor
+from bayesian_reticulum import (
+    PaperReticulumClassifier,
+    PaperReticulumRegressor,
+    ReticulumClassifier,
+    ReticulumRegressor,
+)
 
 ESTIMATORS = [
     ReticulumClassifier(),
     ReticulumRegressor(),
     PaperReticulumClassifier(),
     PaperReticulumClassifier(max_attempts=10, parametrization="polar"),
+    PaperReticulumRegressor(),
 ]
 
 

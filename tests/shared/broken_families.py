@@ -9,6 +9,7 @@ from bayesian_reticulum.distributions import ClassDistribution, Mixture, Student
 from bayesian_reticulum.families import DirichletCategorical, NormalLinear
 from bayesian_reticulum.testing.case import Case
 from bayesian_reticulum.testing.families import LAWS, name_of
+from exposures import ExposedCounts, draw_exposures
 from plugins import FAMILIES, GammaPoisson, NegativeBinomial
 
 
@@ -35,6 +36,13 @@ class DropsRepeats(NormalLinear):
         # Rows that are there twice are dropped.
         statistics[1:][np.diff(targets) == 0] = 0
         return statistics
+
+
+class Sweeping(ExposedCounts):
+    """Takes the largest exposure for that of all rows."""
+
+    def row_statistics(self, design, targets, exposure):
+        return super().row_statistics(design, targets, np.full(len(targets), np.max(exposure, initial=0.0)))
 
 
 class Doubled(DirichletCategorical):
@@ -259,6 +267,7 @@ class NotToBePickled(DirichletCategorical):
 
 CLASSES, CONSTANT, LINEAR = (0.5, 0.5), FAMILIES["constant"], FAMILIES["one slope"]
 BROKEN = [
+    (Sweeping(), "metadata belong to single rows", "statistics of rows together, against one by one at"),
     (
         Transposed((0.5, 0.5, 0.5)),
         "statistics of partitions add",
@@ -301,6 +310,8 @@ BROKEN = [
 
 def case_of(family):
     """A case to try the family on: that of the family of `plugins` that it differs from."""
+    if isinstance(family, ExposedCounts):
+        return replace(FAMILIES["counts"], family=family, draw_metadata=draw_exposures)
     if isinstance(family, GammaPoisson):
         return replace(FAMILIES["counts"], family=family)
     if isinstance(family, NormalLinear):

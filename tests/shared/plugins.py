@@ -31,6 +31,7 @@ from bayesian_reticulum.rows.arrays import ArrayRows
 from bayesian_reticulum.rows.native import NativeRows
 from bayesian_reticulum.testing.case import Case
 from bayesian_reticulum.tree import Tree, single_leaf, split_leaf
+from class_families import ContinuationRatio, MixedDirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +136,8 @@ FAMILIES = {
     "three classes, small prior": _categorical(0.5, 0.05, 0.5),
     "seven classes": _categorical(*7 * [0.5]),
     "one class": _categorical(2.0),
+    "four ordered classes": Case(ContinuationRatio(4), lambda rng, n: rng.integers(4, size=n)),
+    "three classes, mixed prior": Case(MixedDirichlet(3), lambda rng, n: rng.integers(3, size=n)),
     "counts": Case(GammaPoisson(), lambda rng, n: rng.poisson(2.0, size=n)),
     "counts, other prior": Case(GammaPoisson(30.0, 0.2), lambda rng, n: rng.poisson(300.0, size=n)),
     "constant": _normal(),

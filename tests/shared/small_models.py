@@ -17,6 +17,7 @@ from bayesian_reticulum import (
 )
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.tree import single_leaf, split_leaf
+from class_families import ContinuationRatio, MixedDirichlet
 from plugins import GammaPoisson, mixed_frame
 
 
@@ -69,6 +70,18 @@ def counts():
     return ReticulumRegressor(leaf=GammaPoisson(), random_state=0, patience=1), X, y
 
 
+def grades(**options):
+    """Four grades, named so that the alphabet has them in order, which rise with both features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    steps = np.digitize(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=200), [-1.0, 0.0, 1.0])
+    return (
+        ReticulumClassifier(random_state=0, patience=1, **options),
+        X,
+        np.array(["a bad", "b poor", "c fair", "d good"])[steps],
+    )
+
+
 def published():
     X, y, _ = make_cross(200, random_state=0)
     return PaperReticulumClassifier(random_state=0, max_attempts=4), X, y
@@ -86,6 +99,8 @@ MODELS = {
     "linear": lambda: bent(leaf="linear"),
     "constant": lambda: bent(leaf="constant"),
     "counts": counts,
+    "ordered classes": lambda: grades(leaf=ContinuationRatio(4)),
+    "mixed prior": lambda: grades(leaf=MixedDirichlet(4)),
     "published": published,
 }
 

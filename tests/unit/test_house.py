@@ -306,3 +306,19 @@ def test_replaced_names_are_found(tmp_path):
     text = "monkeypatch.setattr(m, '_few', 1)\npatch.setattr('a.b.MANY', 1)\nmonkeypatch.setattr(sys, 'argv', [])\n"
     names = [name for _, name in patched_names(written(tmp_path, text))]
     assert names == ["_few", "MANY", "argv"]
+
+
+# Families that no file outside of `families` may ask for by their class.
+BUILT_IN = {"DirichletCategorical", "NormalLinear"}
+
+
+def test_families_are_asked_for_members_and_not_for_their_class():
+    assert_none(
+        f"{place(path, node)} asks whether a family is built in; ask for a member of it"
+        for path in files("src")
+        if path.parent.name != "families"
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == "isinstance"
+        and BUILT_IN & {getattr(part, "id", "") for part in ast.walk(node.args[1])}
+    )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Floats
-from ..families import DirichletCategorical
+from ..families import DirichletCategorical, Family
 from ..history import History
 from ..model import Reticulum
 from .base import Classifier
 from .evidence_grown import EvidenceGrownEstimator
+from .parameters import check_leaf, check_number_of_classes, checked_prior
 from .targets import check_labels
 from .training import TrainingData
 
@@ -27,10 +27,15 @@ class ReticulumClassifier(Classifier, EvidenceGrownEstimator):
 
     Parameters
     ----------
+    leaf : "auto" or family, default="auto"
+        What a leaf assumes about its classes: "auto" is a Dirichlet prior of their probabilities. A family is any
+        object that passes `bayesian_reticulum.testing.check_family` and has a member `is_categorical` that is True;
+        its targets are the places of classes in `classes_`, of which it needs as many as there are.
     prior : "auto", float or array-like of shape (n_classes,), default="auto"
         Pseudo-counts of the Dirichlet prior of a leaf: one for all classes, or one for each in the order of
         `classes_`. "auto" is 0.5 for each (Jeffreys' prior). With more than two classes, of which a leaf mostly knows
-        but a few, it is that or less, by the log evidence of the tree: ``model_.family.prior`` has the result.
+        but a few, it is that or less, by the log evidence of the tree: ``model_.family.prior`` has the result. A family
+        that is given as `leaf` has its prior already.
     class_weight : dict, "balanced" or None, default=None
         Weight of the rows of each class, times their `sample_weight`. "balanced" makes all classes weigh the same. Rare
         classes need no such weights: probabilities are then those of a world with other frequencies.
@@ -55,8 +60,10 @@ class ReticulumClassifier(Classifier, EvidenceGrownEstimator):
         Number of cuts that are tried together with the best cut on either side; finds patterns, like chessboards,
         where no single split gains anything. 0 switches it off.
     n_jobs : int or None, default=None
-        Number of threads for fit and predict, as everywhere in scikit-learn: None is 1, -1 is one for each core.
-        Independent growths share them. Results do not depend on it.
+        Number of threads for fit and predict; -1 is one for each core. None is all cores that the process may use, as
+        in HistGradientBoosting, and not 1 as in scikit-learn's glossary: `n_jobs` of `joblib.parallel_config`,
+        `OMP_NUM_THREADS` and limits of threadpoolctl make it less, and in a worker of joblib it is 1. Independent
+        growths share the threads. Results do not depend on their number.
     random_state : int, RandomState instance or None, default=None
         Chance enters through the random directions and the look-ahead only.
     verbose : int, default=0
@@ -99,6 +106,7 @@ class ReticulumClassifier(Classifier, EvidenceGrownEstimator):
     def __init__(
         self,
         *,
+        leaf: Any = "auto",
         prior: Any = "auto",
         class_weight: Any = None,
         categorical_features: Any = "from_dtype",
@@ -113,6 +121,7 @@ class ReticulumClassifier(Classifier, EvidenceGrownEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
+        self.leaf = leaf
         self.prior = prior
         self.class_weight = class_weight
         super().__init__(
@@ -129,6 +138,24 @@ class ReticulumClassifier(Classifier, EvidenceGrownEstimator):
             verbose=verbose,
         )
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_leaf(self.leaf, ("auto",), of_classes=True)
+        if not isinstance(self.leaf, str) and not (isinstance(self.prior, str) and self.prior == "auto"):
+            raise ValueError(
+                f"prior = {self.prior!r} is for Dirichlet leaves, but leaf = {self.leaf!r} has a prior already. "
+                'Give it its prior, and leave prior at "auto".'
+            )
+
+    def _family(self, classes: np.ndarray) -> Family:
+        if not isinstance(self.leaf, str):
+            check_number_of_classes(self.leaf, classes)
+            family: Family = self.leaf
+            return family
+        # Two classes are found in most leaves: there is little to learn from those that are absent.
+        is_tuned = isinstance(self.prior, str) and len(classes) > 2
+        return DirichletCategorical(checked_prior(self.prior, classes), is_tuned)
+
     def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
         check_labels(y)
         unknown = ~np.isin(y, self.classes_)
@@ -141,9 +168,8 @@ class ReticulumClassifier(Classifier, EvidenceGrownEstimator):
         return codes, codes, self._times_class_weights(self.classes_, codes, weights)
 
     def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
-        assert isinstance(data.family, DirichletCategorical)
-        # Two classes are found in most leaves: there is little to learn from those that are absent.
-        is_tuned = isinstance(self.prior, str) and len(self.classes_) > 2
-        grown = self._grow_model(data._replace(family=replace(data.family, is_tuned=is_tuned)))
+        if not isinstance(self.leaf, str):
+            return self._grow_given_family(data, self.classes_)
+        grown = self._grow_model(data)
         assert grown is not None
         return grown

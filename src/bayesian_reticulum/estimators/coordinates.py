@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data import Rotation, Schema, features_with_gaps
-from ..families import Family, NormalLinear
+from ..families import Family, LinearizableFamily, row_statistics
 from ..rows import FULL_HESSIAN_COLUMNS, LEADING_AXES, RowData
 from ..tree import Tree
 from .threads import single_blas
@@ -80,11 +80,9 @@ class Coordinates(NamedTuple):
 
     def family_of_table(self, family: Family) -> Family:
         """A family of these rows, the directions of its linear leaves rewritten for the columns of the table."""
-        if self.rotation is None or not isinstance(family, NormalLinear) or family.basis is None:
+        if self.rotation is None or not isinstance(family, LinearizableFamily):
             return family
-        basis = self.rotation.basis
-        span = basis if basis.shape[1] < len(basis) else None
-        return replace(family, basis=basis @ family.basis, span=span)
+        return family.restored(self.rotation.basis)
 
 
 def informative_gaps(data: TrainingData) -> list[int]:
@@ -98,7 +96,7 @@ def informative_gaps(data: TrainingData) -> list[int]:
     features = features_with_gaps(data.X)
     if not len(features) or family.uses_design:
         return []
-    statistics = family.row_statistics(None, data.targets) * data.weights[:, None]
+    statistics = row_statistics(family, None, data.targets) * data.weights[:, None]
     together = statistics.sum(axis=0)
     first_with_mask: dict[bytes, int] = {}
     for feature in features.tolist():

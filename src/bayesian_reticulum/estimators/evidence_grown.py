@@ -14,10 +14,10 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from ..arrays import Floats
-from ..data import Columns, Frame, is_frame, read_frame, read_training_columns, without_rows
+from ..data import Columns, Frame, Schema, is_frame, read_frame, read_training_columns, without_rows
 from ..distributions import random_generator
 from ..evidence import log_bayes_factors
-from ..families import Family, NormalLinear
+from ..families import Family
 from ..growth import Policy, grow_tree
 from ..history import History
 from ..model import GREY_ZONE, Reticulum
@@ -27,13 +27,11 @@ from .coordinates import Coordinates
 from .models import make_model
 from .parameters import check_limit, check_whole_number, is_whole_number
 from .runs import Run, run_growth, run_side_by_side
-from .slopes import linear_family
+from .slopes import LINEAR_MARGIN, linear_family
+from .targets import check_row_statistics
 from .threads import n_threads, single_blas
 from .training import TrainingData
 
-# Standard deviations beyond the tails of a feature up to which linear leaves follow it: in the tails themselves a line
-# would have a bend that is not in the data.
-_LINEAR_MARGIN = 2.0
 # A restart has to be better than another by more nats than this to take its place, so that rounding does not choose.
 _TIE = 1e-6
 # What scikit-learn checks of a table that may have gaps.
@@ -169,6 +167,15 @@ class EvidenceGrownEstimator(Estimator):
         """Rows for growths that share the threads of this estimator."""
         return self.rows_factory()(data, family, threads=max(1, n_threads(self) // n_growths))
 
+    def _grow_given_family(self, data: TrainingData, classes: Any = None) -> tuple[Reticulum, History]:
+        """Grow with the family that was given as the leaf, after its check; targets may be codes of classes."""
+        encoder = data.encoder
+        schema = Schema.from_columns(data.X, data.weights, encoder.names, categories=encoder.categories)
+        check_row_statistics(data.family, schema.design(data.X), data.targets, data.used, classes)
+        grown = self._grow_model(data)
+        assert grown is not None
+        return grown
+
     def _grow_model(
         self, data: TrainingData, kind: str = "", rival: Sequence[float] = ()
     ) -> tuple[Reticulum, History] | None:
@@ -179,12 +186,11 @@ class EvidenceGrownEstimator(Estimator):
         is_linear = kind == "linear"
         policy = self.growth_policy()
         at_once = min(n_threads(self), self.n_restarts)
-        margin = _LINEAR_MARGIN if is_linear else 0.0
+        margin = LINEAR_MARGIN if is_linear else 0.0
         coordinates = Coordinates.choose(data, margin, self.row_limits().fewest_in_floats)
         family = data.family
         rows = self._rows(coordinates.data, family, at_once)
         if is_linear:
-            assert isinstance(family, NormalLinear)
             family = linear_family(rows, family, coordinates.is_rotated)
             rows = self._rows(coordinates.data, family, at_once)
         # Where other threads work on the rows, those of BLAS would be in their way.

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..families import JEFFREYS
+from ..families import JEFFREYS, class_probabilities, is_categorical, missing_members
+from .metadata import check_metadata_names
 
 # Counts beyond this cannot take up one more row without rounding it away.
 LARGEST_TOTAL_WEIGHT = 1e15
@@ -62,3 +63,38 @@ def checked_prior(given: Any, classes: np.ndarray) -> tuple[float, ...]:
             f"that of class {classes[bad[0]]} is {prior[bad[0]]}. {way_out}"
         )
     return tuple(prior.tolist())
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"'
+
+
+def check_leaf(leaf: Any, kinds: tuple[str, ...], *, of_classes: bool) -> None:
+    """Refuse a parameter `leaf` that is neither the name of a kind of leaf nor a family, of classes or of numbers."""
+    known = f"leaf must be {', '.join(map(_quoted, kinds))} or a family"
+    if isinstance(leaf, str):
+        if leaf not in kinds:
+            raise ValueError(f"{known}; got {leaf!r}.")
+        return
+    if isinstance(leaf, type):
+        raise ValueError(f"{known}; got the class {leaf.__name__}: give an instance of it.")
+    missing = missing_members(leaf)
+    if missing:
+        raise ValueError(f"{known}; got {leaf!r}, which as a family lacks {', '.join(missing)}.")
+    if of_classes and not is_categorical(leaf):
+        raise ValueError(
+            f"{known} of classes, whose is_categorical is True; got {leaf!r}. For numbers use ReticulumRegressor."
+        )
+    if not of_classes and is_categorical(leaf):
+        raise ValueError(f"{known} of numbers; for classes use ReticulumClassifier.")
+    check_metadata_names(leaf)
+
+
+def check_number_of_classes(family: Any, classes: np.ndarray) -> None:
+    """Refuse a family that is for another number of classes than there are."""
+    n_classes = len(class_probabilities(family, np.zeros(family.n_statistics)))
+    if n_classes != len(classes):
+        raise ValueError(
+            f"leaf = {family!r} is for {n_classes} classes, but y has {len(classes)}: {classes.tolist()}. "
+            "Give a family for as many, in this order."
+        )

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
 from ..arrays import Floats
-from ..data import Schema
-from ..distributions import Mixture
-from ..families import DirichletCategorical, NormalLinear, missing_members
+from ..families import NormalLinear
 from ..growth import Policy
 from ..history import History
 from ..model import Reticulum
 from .evidence_grown import EvidenceGrownEstimator
+from .numbers import Regressor
+from .parameters import check_leaf
 from .runs import evidence_by_rows
 from .targets import (
     Targets,
-    check_row_statistics,
     check_target_size,
     clip_wild_targets,
-    target_units,
     with_rounding,
 )
-from .threads import n_threads
 from .training import TrainingData
 from .weights import used_rows
 
@@ -37,7 +33,7 @@ _PROGRESS = 1e-3
 _BINS = 16
 
 
-class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignore[misc]
+class ReticulumRegressor(Regressor, EvidenceGrownEstimator):
     """A tree of soft, slanted splits for numbers, with a full predictive distribution for each row.
 
     Every split is a hyperplane with a sigmoid gate; every leaf is a Bayesian linear regression, or a constant with
@@ -73,8 +69,10 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
         Number of cuts that are tried together with the best cut on either side; finds patterns, like chessboards,
         where no single split gains anything. 0 switches it off.
     n_jobs : int or None, default=None
-        Number of threads for fit and predict, as everywhere in scikit-learn: None is 1, -1 is one for each core.
-        Independent growths share them. Results do not depend on it.
+        Number of threads for fit and predict; -1 is one for each core. None is all cores that the process may use, as
+        in HistGradientBoosting, and not 1 as in scikit-learn's glossary: `n_jobs` of `joblib.parallel_config`,
+        `OMP_NUM_THREADS` and limits of threadpoolctl make it less, and in a worker of joblib it is 1. Independent
+        growths share the threads. Results do not depend on their number.
     random_state : int, RandomState instance or None, default=None
         Chance enters through the random directions and the look-ahead only.
     verbose : int, default=0
@@ -172,35 +170,14 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.leaf, str) and self.leaf in ("auto", "constant", "linear"):
-            return
-        known = 'leaf must be "auto", "constant", "linear" or a family'
-        if isinstance(self.leaf, str):
-            raise ValueError(f"{known}; got {self.leaf!r}.")
-        if isinstance(self.leaf, type):
-            raise ValueError(f"{known}; got the class {self.leaf.__name__}: give an instance of it.")
-        if isinstance(self.leaf, DirichletCategorical):
-            raise ValueError(f"{known} of numbers; for classes use ReticulumClassifier.")
-        missing = missing_members(self.leaf)
-        if missing:
-            raise ValueError(f"{known}; got {self.leaf!r}, which as a family lacks {', '.join(missing)}.")
-
-    def _check_raw_targets(self, y: Any) -> None:
-        if getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
-            raise ValueError(f"y holds dates or durations ({y.dtype}); give numbers, such as days since a start.")
+        check_leaf(self.leaf, ("auto", "constant", "linear"), of_classes=False)
 
     def _learn_targets(self, y: Any, weights: Floats, target_name: str) -> Targets:
+        if isinstance(self.leaf, str):
+            return super()._learn_targets(y, weights, target_name)
         used = used_rows(weights)
-        numbers, weights = np.asarray(y, dtype=np.float64)[used], weights[used]
-        names = (target_name,)
-        if not isinstance(self.leaf, str):
-            return Targets(numbers, numbers, weights, used, self.leaf, names)
-        check_target_size(numbers)
-        clipped = clip_wild_targets(numbers, weights, used)
-        center, scale = target_units(clipped, weights)
-        values = with_rounding(clipped, weights, scale)
-        family = NormalLinear(center=center, scale=scale, is_tuned=True, least_noise=float(values[0, 1]) / scale**2)
-        return Targets(values, numbers, weights, used, family, names)
+        numbers = np.asarray(y, dtype=np.float64)[used]
+        return Targets(numbers, numbers, weights[used], used, self.leaf, (target_name,))
 
     def _grow(self, data: TrainingData) -> tuple[Reticulum, History]:
         if not isinstance(self.leaf, str):
@@ -214,56 +191,14 @@ class ReticulumRegressor(RegressorMixin, EvidenceGrownEstimator):  # type: ignor
         assert best is not None
         return best
 
-    def _grow_given_family(self, data: TrainingData) -> tuple[Reticulum, History]:
-        encoder = data.encoder
-        schema = Schema.from_columns(data.X, data.weights, encoder.names, categories=encoder.categories)
-        check_row_statistics(data.family, schema.design(data.X), data.targets, data.used)
-        grown = self._grow_model(data)
-        assert grown is not None
-        return grown
-
     def _targets_like_fit(self, y: Any, weights: Floats) -> tuple[Any, Any, Floats]:
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         if not isinstance(self.leaf, str):
             return y, y, weights
         check_target_size(y)
-        family = self.model_.family
-        assert isinstance(family, NormalLinear)
+        family = cast("NormalLinear", self.model_.family)
         used = used_rows(weights)
         clipped = clip_wild_targets(y[used], weights[used], used)
         values = np.zeros((len(y), 2))
         values[used] = with_rounding(clipped, weights[used], family.scale)
         return values, y, weights
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Mean of the predictive distribution of each row, shape (n_samples,).
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        return_std : bool, default=False
-            Whether to return the standard deviation of the predictive distribution as well.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,)
-        std : ndarray of shape (n_samples,)
-            Only if `return_std`.
-        """
-        cells = self._encode(X)
-        mean = self.model_.predict_mean(cells, n_threads(self))
-        if not return_std:
-            return mean
-        return mean, np.sqrt(self.model_.predict_uncertainty(cells).total)
-
-    def predict_distribution(self, X: Any) -> Mixture:
-        """Distribution of the target of each row: `pdf`, `cdf`, `quantile`, `interval`, `sample` and more.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            A table like that of `fit`.
-        """
-        distribution = self.model_.predict_distribution(self._encode(X))
-        assert isinstance(distribution, Mixture)
-        return distribution

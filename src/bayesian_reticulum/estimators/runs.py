@@ -88,5 +88,5 @@ def run_side_by_side(
     """Results of growths, in order, as many at once as there are threads."""
     if threads == 1:
         return (growth(restart, child) for restart, child in enumerate(children))
-    results = Parallel(threads, prefer="threads")(delayed(growth)(*job) for job in enumerate(children))
+    results = Parallel(threads, require="sharedmem")(delayed(growth)(*job) for job in enumerate(children))
     return cast("list[Run | None]", results)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..arrays import Floats
-from ..families import NormalLinear
+from ..families import Family, LinearizableFamily
 from ..rows import Moments, Rows, mean_and_covariance
 
+# Standard deviations beyond the tails of a feature up to which linear leaves follow it: in the tails themselves a line
+# would have a bend that is not in the data.
+LINEAR_MARGIN = 2.0
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
 _MOST_SLOPES = 64
 # Relevance that every feature has at least, in parts of the largest slope on all rows.
 _LEAST_RELEVANCE = 0.1
 
 
-def linear_family(rows: Rows, constant: NormalLinear, is_rotated: bool) -> NormalLinear:
+def linear_family(rows: Rows, constant: Family, is_rotated: bool) -> Family:
     """The family of constant leaves, which the rows are made for, with linear ones.
 
     They are linear in all columns, or in those that matter most.
@@ -24,15 +25,16 @@ def linear_family(rows: Rows, constant: NormalLinear, is_rotated: bool) -> Norma
     Slopes along columns that matter more in the regression on all rows are believed to be larger, but not in a rotated
     table, which may have fewer rows than features.
     """
+    assert isinstance(constant, LinearizableFamily)
     regression, n = _regression(rows, constant)
     basis = np.eye(rows.n_columns) if rows.n_columns <= _MOST_SLOPES else _main_directions(regression)
     # Fewer rows than features do not show which matter.
     if not is_rotated:
         basis *= _relevance(basis.T @ regression, n)
-    return replace(constant, n_slopes=basis.shape[1], basis=basis)
+    return constant.with_slopes(basis)
 
 
-def _regression(rows: Rows, constant: NormalLinear) -> tuple[Floats, float]:
+def _regression(rows: Rows, constant: Family) -> tuple[Floats, float]:
     """Slopes (d,) of the ridge regression on all rows, which have constant leaves, and the number of rows."""
     sums = rows.reduce(Moments(constant, np.zeros(constant.n_statistics)))
     second, cross = sums.second, sums.cross

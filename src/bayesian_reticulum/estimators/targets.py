@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from ..arrays import Floats
 from ..data import Schema, is_gap, weighted_quantiles
-from ..families import Family
+from ..families import Family, Metadata, TargetsWithMetadata, row_statistics, target_values
 from .callers import warn_caller
 from .weights import rows_of_table
 
@@ -27,7 +27,7 @@ class Targets(NamedTuple):
 
     Attributes
     ----------
-    values : ndarray of shape (n,) or (n, q)
+    values : ndarray of shape (n,) or (n, q), or TargetsWithMetadata
         As the family wants them.
     numbers : ndarray of shape (n,)
         Codes of classes, or the numbers that were given.
@@ -46,6 +46,14 @@ class Targets(NamedTuple):
     used: Any
     family: Family
     names: tuple[str, ...]
+
+    def with_metadata(self, metadata: Metadata) -> Targets:
+        """The same with what else is known of each row of the table, if anything."""
+        if not metadata:
+            return self
+        return self._replace(
+            values=TargetsWithMetadata(self.values, {name: part[self.used] for name, part in metadata.items()})
+        )
 
 
 def check_labels(y: Any) -> None:
@@ -117,26 +125,37 @@ def rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
     return (scale * distance) ** 2 / 12.0
 
 
-def check_row_statistics(family: Family, design: Floats, y: Floats, used: Any) -> None:
+def check_row_statistics(family: Family, design: Floats, targets: Any, used: Any, classes: Any = None) -> None:
     """Refuse a family that does not fit the design (D + 1, n), or targets (n,) that do not fit the family.
 
-    They are those of the `used` rows of a table.
+    They are those of the `used` rows of a table; codes of classes stand for these labels.
     """
-    statistics = np.asarray(family.row_statistics(design, y))
-    if statistics.shape != (len(y), family.n_statistics):
+    n = len(targets)
+    statistics = np.asarray(row_statistics(family, design, targets))
+    if statistics.shape != (n, family.n_statistics):
         raise ValueError(
-            f"leaf = {family!r} gives statistics of shape {statistics.shape} for {len(y)} rows, and not "
-            f"({len(y)}, {family.n_statistics}). bayesian_reticulum.testing.check_family tells what is wrong with it."
+            f"leaf = {family!r} gives statistics of shape {statistics.shape} for {n} rows, and not "
+            f"({n}, {family.n_statistics}). bayesian_reticulum.testing.check_family tells what is wrong with it."
         )
     bad = np.flatnonzero(~np.isfinite(statistics).all(axis=1))
     if len(bad):
         raise ValueError(
-            f"leaf = {family!r} has no finite statistics for y[{rows_of_table(used, bad[0])}] = {y[bad[0]]:.6g}. "
+            f"leaf = {family!r} has no finite statistics for {_named(targets, bad[0], used, classes)}. "
             "Leave such rows out, or use a family for which they are possible."
         )
     bad = np.flatnonzero(~np.asarray(family.are_possible(statistics), dtype=bool))
     if len(bad):
         raise ValueError(
-            f"leaf = {family!r} takes y[{rows_of_table(used, bad[0])}] = {y[bad[0]]:.6g} for impossible. "
+            f"leaf = {family!r} takes {_named(targets, bad[0], used, classes)} for impossible. "
             "Leave such rows out, or use a family for which they are possible."
         )
+
+
+def _named(targets: Any, place: int, used: Any, classes: Any) -> str:
+    """A target and its metadata, by its row of the table and as it was given."""
+    row, value = rows_of_table(used, place), target_values(targets)[place].tolist()
+    label = value if classes is None else classes[value : value + 1].tolist()[0]
+    named = f"y[{row}] = {f'{label:.6g}' if isinstance(label, float) else repr(label)}"
+    if isinstance(targets, TargetsWithMetadata):
+        named += "".join(f" with {name} = {part[place]:.6g}" for name, part in targets.metadata.items())
+    return named

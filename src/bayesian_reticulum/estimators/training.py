@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ..arrays import Floats
 from ..data import Columns, Encoder
-from ..families import Family
+from ..families import Family, Metadata, TargetsWithMetadata
 from ..rows import RowData, Rows
 from .callers import warn_caller
 from .targets import Targets
@@ -67,7 +67,7 @@ def encode_like_fit(estimator: Any, X: Any) -> Any:
 
 
 class TrainingRows(NamedTuple):
-    """What rows of a fitted model are made of, and their cells (n, d), targets (n,) and weights (n,).
+    """What rows of a fitted model are made of, and their cells (n, d), targets, weights and metadata (n,).
 
     Rows of weight 0 are left out. Targets are as predictions are judged by them: codes of classes, or the numbers that
     were given.
@@ -77,9 +77,12 @@ class TrainingRows(NamedTuple):
     cells: Any
     targets: Any
     weights: Floats
+    metadata: Metadata
 
 
-def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingRows:
+def training_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, metadata: Metadata | None = None
+) -> TrainingRows:
     """A table like that of fit, in the columns of the fitted model.
 
     Parameters
@@ -89,6 +92,7 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     sample_weight : array-like of shape (n_samples,), optional
+    metadata : mapping of str to array-like of shape (n_samples,), optional
 
     Returns
     -------
@@ -100,11 +104,12 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
     y = column_or_1d(y)
     check_consistent_length(cells, y)
     values, targets, weights = estimator._targets_like_fit(y, checked_weights(sample_weight, len(cells)))
-    used = used_rows(weights)
+    used, model = used_rows(weights), estimator.model_
+    known = estimator._checked_metadata("fit", metadata or {}, len(cells))
+    values = TargetsWithMetadata(values, known)[used] if known else values[used]
     cells, weights = cells[used], weights[used]
-    model = estimator.model_
-    data = RowData.of(cells, values[used], weights, model.schema)
-    return TrainingRows(data, cells, targets[used], weights)
+    data = RowData.of(cells, values, weights, model.schema)
+    return TrainingRows(data, cells, targets[used], weights, {name: part[used] for name, part in known.items()})
 
 
 def rows_of_model(estimator: Any, data: RowData) -> Rows:

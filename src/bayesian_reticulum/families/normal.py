@@ -284,6 +284,17 @@ class NormalLinear:
             membership, self.scale * leaf_mean, squared * noise[:, None], squared * of_mean, squared * by_gaps
         )
 
+    def with_slopes(self, basis: Floats) -> NormalLinear:
+        """The family with leaves that are linear along the columns of a basis (d, s)."""
+        return replace(self, n_slopes=basis.shape[1], basis=basis)
+
+    def restored(self, axes: Floats) -> NormalLinear:
+        """The family for the columns of a table that was rotated to axes (d, r)."""
+        if self.basis is None:
+            return self
+        span = axes if axes.shape[1] < len(axes) else None
+        return replace(self, basis=axes @ self.basis, span=span)
+
     def _slopes(self, slopes: Floats) -> Floats:
         """Slopes (..., d) by feature from those (..., n_slopes) along the basis."""
         return slopes if self.basis is None else slopes @ self.basis.T

@@ -26,6 +26,10 @@ class Family(Protocol):
     predict S (leaves, k). There `membership` (leaves, n) is the probability of n rows to belong to each leaf, and
     `design` (d + 1, n) is a row of ones above their standardised features.
 
+    A family that takes more of a row than its target, such as an exposure, names it in the member `metadata`, a tuple
+    of str. Methods that use it, `row_statistics` among them, have arguments (n,) of these names; where an argument has
+    a default it may be left out in `fit` or `predict`.
+
     Four more members are optional; without them a family has numbers as targets, and plots and cards show less of it.
     `is_categorical` is True where targets are classes. `interval(statistics, level)` is the posterior mean with the
     limits of its central credible interval, of a leaf (k,): three arrays (classes,), or (1,) for numbers. Of a linear
@@ -142,6 +146,19 @@ class EmpiricalPriorFamily(Protocol):
 
     def with_estimated_prior(self, statistics: Floats) -> Family:
         """The family with the prior of highest evidence in leaves (leaves, k); itself if that is its prior."""
+        ...
+
+
+@runtime_checkable
+class LinearizableFamily(Protocol):
+    """A family of constant leaves that has a version with linear ones, along the axes of a wide table, too."""
+
+    def with_slopes(self, basis: Floats) -> Family:
+        """The family with leaves that are linear along directions (d, s), slopes of the longer ones larger a priori."""
+        ...
+
+    def restored(self, axes: Floats) -> Family:
+        """The family for the columns of a table, of one that was made for the axes (d, r) of their rotation."""
         ...
 
 

@@ -12,7 +12,7 @@ from ..arrays import Floats, frozen, refreeze
 from ..compiled import is_available, mix_leaves
 from ..data import Gaps, Schema
 from ..distributions import ClassDistribution, Mixture, Uncertainty
-from ..families import Family, LinearFamily, Spread, is_categorical
+from ..families import Family, LinearFamily, Metadata, is_categorical, metadata_for, metadata_names
 from ..gates import Gates
 from ..tree import Tree
 from .checks import check_model
@@ -165,19 +165,27 @@ class Reticulum:
         """Probability of each row (n, d) to belong to each leaf, shape (n, leaves)."""
         return compute_membership(self.schema, self.tree, X, threads)
 
-    def predict_mean(self, X: Any, threads: int = 1) -> Floats:
-        """Mean of the target of each row (n, d): for classes their probabilities (n, classes), for numbers (n,)."""
-        if is_available() and not self.family.uses_design:
+    def predict_mean(self, X: Any, threads: int = 1, metadata: Metadata | None = None) -> Floats:
+        """Mean of the target of each row (n, d): for classes their probabilities (n, classes), for numbers (n,).
+
+        Metadata are arrays (n,) of what the family takes of each row.
+        """
+        if is_available() and not self.family.uses_design and not metadata_names(self.family):
             means = mix_leaves(self.schema, self.tree, self._leaf_means, X, threads)
             return means if self.has_classes else means[:, 0]
         return np.concatenate(
             [
-                self.family.predictive_mean(self.statistics, block.membership, block.design)
+                self.family.predictive_mean(
+                    self.statistics,
+                    block.membership,
+                    block.design,
+                    **metadata_for(self.family, "predictive_mean", metadata, block.rows),
+                )
                 for block in row_blocks(self.schema, self.tree, X, self.schema.gaps(X))
             ]
         )
 
-    def predict_distribution(self, X: Any) -> Mixture | ClassDistribution:
+    def predict_distribution(self, X: Any, metadata: Metadata | None = None) -> Mixture | ClassDistribution:
         """Distribution of the target of each row (n, d); for classes, that of class codes."""
         gaps = self.schema.gaps(X)
         _, memberships, designs, shares = zip(*row_blocks(self.schema, self.tree, X, gaps), strict=True)
@@ -187,19 +195,24 @@ class Reticulum:
             np.concatenate(memberships, axis=1),
             np.concatenate(designs, axis=1),
             **self._spread(gaps, left_open),
+            **metadata_for(self.family, "predictive", metadata),
         )
 
-    def predict_uncertainty(self, X: Any) -> Uncertainty:
+    def predict_uncertainty(self, X: Any, metadata: Metadata | None = None) -> Uncertainty:
         """Uncertainty of the target of each row (n, d), by its source."""
         gaps = self.schema.gaps(X)
         return Uncertainty.joined(
             self.family.uncertainty(
-                self.statistics, block.membership, block.design, **self._spread(gaps, block.left_open)
+                self.statistics,
+                block.membership,
+                block.design,
+                **self._spread(gaps, block.left_open),
+                **metadata_for(self.family, "uncertainty", metadata, block.rows),
             )
             for block in row_blocks(self.schema, self.tree, X, gaps)
         )
 
-    def _spread(self, gaps: Gaps | None, left_open: Floats | None) -> dict[str, Spread]:
+    def _spread(self, gaps: Gaps | None, left_open: Floats | None) -> dict[str, Any]:
         """Argument `spread` of a linear family for rows with gaps that leave shares of variance (q, n) open."""
         if gaps is None or left_open is None or not self.family.uses_design:
             return {}

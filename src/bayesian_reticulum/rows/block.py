@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Floats, Integers
 from ..data import Gaps
+from ..families import joined_targets
 from ..namespaces import beside, namespace_of, to_numpy
 from .limits import DEFAULT_LIMITS, Limits
 
@@ -53,7 +54,7 @@ class Block:
     statistics : array of shape (n, k)
         Statistics T of each row.
     weights : array of shape (n,)
-    targets : array of shape (n,)
+    targets : array of shape (n,) or TargetsWithMetadata
         In the form that the family reads.
     missing : array of shape (gaps, n) or None
         Share of variance that each gap leaves open, 0 where the cell is there; None if no cell is missing.
@@ -128,8 +129,9 @@ def join_blocks(blocks: list[Block]) -> Block:
         arrays = [getattr(block, name) for block in blocks]
         return None if arrays[0] is None else np.concatenate(arrays, axis=axis)
 
-    axes = {"design": 1, "statistics": 0, "weights": 0, "targets": 0, "missing": 1, "log_reach": 0, "log_other": 0}
-    return replace(blocks[0], **{name: joined(name, axis) for name, axis in axes.items()})
+    axes = {"design": 1, "statistics": 0, "weights": 0, "missing": 1, "log_reach": 0, "log_other": 0}
+    arrays = {name: joined(name, axis) for name, axis in axes.items()}
+    return replace(blocks[0], targets=joined_targets([block.targets for block in blocks]), **arrays)
 
 
 def block_size(floats_per_row: int, limits: Limits) -> int:

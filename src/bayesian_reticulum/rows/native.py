@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..arrays import Floats, Integers
 from ..compiled import leaf_coefficients, mix_leaves, native_gaps, native_leaves, native_units, readable_cells
 from ..data import Schema
-from ..families import CodedFamily, FactoredFamily, Family
+from ..families import CodedFamily, FactoredFamily, TargetsWithMetadata
 from ..tree import Shape, Tree
 from .answers import ANSWERS
 from .arrays import ArrayRows
@@ -68,8 +68,10 @@ class _Whole:
     def __init__(self, data: RowData, likelihood: Likelihood, limits: Limits) -> None:
         self._data = data
         low, high = limits.float_weights
-        self.is_coded = isinstance(likelihood, CodedFamily)
-        self.is_factored = isinstance(likelihood, FactoredFamily)
+        # Codes and moments are those of targets alone.
+        is_plain = not isinstance(data.targets, TargetsWithMetadata)
+        self.is_coded = is_plain and isinstance(likelihood, CodedFamily)
+        self.is_factored = is_plain and isinstance(likelihood, FactoredFamily)
         is_large = self.is_coded and data.n_rows > limits.fewest_in_floats
         self.in_floats = is_large and bool(((data.weights >= low) & (data.weights <= high)).all())
         # The compiled table, and the place in it of each row, once it is made: views copy its standardised columns.
@@ -274,7 +276,11 @@ class NativeRows:
     @property
     def holds_statistics(self) -> bool:
         """Whether the compiled table has all row statistics: those of other families can be too many for memory."""
-        return self.is_coded or self.is_factored or self.n_rows * self.part.facts.n_statistics * 8 <= self._limits.kept_bytes
+        return (
+            self.is_coded
+            or self.is_factored
+            or self.n_rows * self.part.facts.n_statistics * 8 <= self._limits.kept_bytes
+        )
 
     @property
     def has_table(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..arrays import Floats, Integers
+from ..families import row_statistics
 from .block import Block, Facts, block_size
 from .limits import Limits
 from .protocol import Likelihood
@@ -126,7 +127,7 @@ class TablePart:
         return Block(
             self.facts,
             design,
-            self.likelihood.row_statistics(design, targets),
+            row_statistics(self.likelihood, design, targets),
             self.weights[rows],
             targets,
             missing,

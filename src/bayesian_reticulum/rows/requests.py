@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, TypeVar, cast
 import numpy as np
 
 from ..arrays import Floats
-from ..families import Family, LinearFamily
+from ..families import Family, LinearFamily, residuals
 from ..gates import Gates, compute_gates, gap_softening, gate_products, log_sum_below, sum_below
 from ..namespaces import beside, log_sum_exp, namespace_of, permuted, sum_by_bin, to_numpy, zeros_beside
 from ..tree import Shape
@@ -390,7 +390,7 @@ class Moments:
         if not self.family.uses_design:
             return block.statistics.T
         design = to_numpy(block.design)
-        residual = cast("LinearFamily", self.family).residuals(design, block.targets, self.statistics)[:, 0]
+        residual = residuals(self.family, design, block.targets, self.statistics)[:, 0]
         return beside(block.design, np.concatenate([residual * design, residual[None] ** 2]))
 
 
@@ -457,10 +457,10 @@ class Histogram:
 
     def _residual_statistics(self, block: Block, values: Floats) -> Iterable[Floats]:
         """Row statistics (n, k) of residuals that are linear in the values (D, n) along each direction."""
-        linear = cast("LinearFamily", self.family)
-        residuals = linear.residuals(to_numpy(block.design), block.targets, self.statistics)
+        scanned = scan_family(self.family)
+        differences = residuals(self.family, to_numpy(block.design), block.targets, self.statistics)
         for along in values:
-            yield linear.scan_family.row_statistics(np.stack([np.ones(len(along)), along]), residuals)
+            yield scanned.row_statistics(np.stack([np.ones(len(along)), along]), differences)
 
 
 def scan_family(family: Family) -> Family:

@@ -47,7 +47,7 @@ class RowData:
     ----------
     X : array of shape (n, d)
         Numeric cells in the units of the table, NaN where a cell is missing; never copied.
-    targets : array of shape (n,)
+    targets : array of shape (n,) or TargetsWithMetadata
         In the form that the family reads.
     weights : ndarray of shape (n,)
         Positive row weights.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats
-from ..distributions import ClassDistribution
+from ..distributions import ClassDistribution, Mixture
 from ..estimators import rows_of_model, training_rows, with_model
 from ..evidence import State, log_bayes_factors, penalty, reconverge
 from ..growth import polish
@@ -39,6 +39,7 @@ def simplify(
     max_features: int = 5,
     sample_weight: Any = None,
     verbose: int = 0,
+    **metadata: Any,
 ) -> Simplification:
     """A tree that is easier to read in the place of a fitted one, and what it costs.
 
@@ -65,6 +66,8 @@ def simplify(
         As in fit.
     verbose : int, default=0
         1 prints a line for each tree that is tried.
+    **metadata : array-like of shape (n_samples,)
+        As in fit.
 
     Returns
     -------
@@ -79,8 +82,8 @@ def simplify(
     A tree that would be more than 0.05 nats for each row (and the tolerance) behind the fitted one if it had to pay for
     the choice of its features among all, log C(d, k) nats for k of d, is not taken: others might have been chosen as
     well. Tables of more than 256 columns are simplified with their 128 most important features, and sparse splits of
-    many rows are looked for on 16 384 of them. `max_splits` and `max_depth` of the estimator hold. Each call has the
-    tolerance anew: to simplify twice may cost it twice.
+    many rows are looked for on 16 384 of them. `max_splits`, `max_depth` and `n_jobs` of the estimator hold. Each call
+    has the tolerance anew: to simplify twice may cost it twice.
 
     Examples
     --------
@@ -101,12 +104,12 @@ def simplify(
             f"{type(estimator).__name__} was not grown by a log evidence in which splits have a price, so that there "
             "is nothing to judge a simpler tree by. Use ReticulumClassifier."
         )
-    data, cells, targets, weights = training_rows(estimator, X, y, sample_weight)
+    data, cells, targets, weights, known = training_rows(estimator, X, y, sample_weight, metadata)
     bench = Bench(data, model.family, partial(rows_of_model, estimator))
     problem = Problem.of(estimator, bench, bool(verbose), SimplificationPolicy(estimator.growth_policy()))
 
     def log_loss(simpler: Reticulum) -> float:
-        return _log_loss(simpler, cells, targets, weights)
+        return _log_loss(simpler.predict_distribution(cells, known), targets, weights)
 
     start = state = _as_fitted(bench, model, problem.policy)
     steps = [_step("as fitted", problem.model(model, state), log_loss, None)]
@@ -166,9 +169,8 @@ def _as_fitted(bench: Bench, model: Reticulum, policy: SimplificationPolicy) -> 
     return replace(state, tree=tree, log_evidence=state.log_evidence - float(outside[0]), sparse=True)
 
 
-def _log_loss(model: Reticulum, cells: Any, targets: Any, weights: Floats) -> float:
+def _log_loss(distribution: Mixture | ClassDistribution, targets: Any, weights: Floats) -> float:
     """Mean negative log predictive probability, or density, of targets."""
-    distribution = model.predict_distribution(cells)
     log = distribution.logpmf if isinstance(distribution, ClassDistribution) else distribution.logpdf
     return float(-np.average(log(targets), weights=weights))
 

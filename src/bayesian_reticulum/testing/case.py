@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,11 +34,14 @@ class Case:
         ``(rng, n)`` to n plausible targets.
     n_features : int
         Number d of features in the design.
+    draw_metadata : callable, optional
+        ``(rng, n)`` to n plausible numbers for each name in `metadata` of the family.
     """
 
     family: Family
     draw_targets: Callable[[np.random.Generator, int], Any]
     n_features: int = 2
+    draw_metadata: Callable[[np.random.Generator, int], Mapping[str, Any]] | None = None
 
     def rows(self, rng: np.random.Generator, n: int) -> Sample:
         """Rows with random features and targets that do not depend on them."""

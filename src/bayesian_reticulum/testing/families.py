@@ -7,7 +7,7 @@ entry of `LAWS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from .linear_laws import (
     slope_gains_are_not_negative,
     what_is_missing_adds_to_the_spread,
 )
+from .metadata import at_one_value, metadata_belong_to_single_rows
 from .predictive_laws import (
     a_description_is_one_line,
     cdf_and_quantile_invert_each_other,
@@ -100,6 +101,7 @@ LAWS: tuple[Law, ...] = (
     what_is_missing_adds_to_the_spread,
     slope_gains_are_not_negative,
     the_scan_family_keeps_the_laws,
+    metadata_belong_to_single_rows,
     copies_are_the_same,
 )
 
@@ -127,6 +129,7 @@ def check_family(
     family: Family,
     draw_targets: Callable[[np.random.Generator, int], NDArray[Any]],
     *,
+    draw_metadata: Callable[[np.random.Generator, int], Mapping[str, Any]] | None = None,
     n_features: int = 2,
     n_rounds: int = 10,
     random_state: int = 0,
@@ -139,6 +142,9 @@ def check_family(
         The family to check, with its prior.
     draw_targets : callable
         ``draw_targets(rng, n)`` gives n plausible targets, as an array; `rng` is a `numpy.random.Generator`.
+    draw_metadata : callable, optional
+        ``draw_metadata(rng, n)`` gives n plausible numbers for each name in `metadata` of the family, as a dict of
+        arrays. A family that takes metadata needs it.
     n_features : int, default=2
         Number of features to draw at random. A family with linear leaves may need a certain number.
     n_rounds : int, default=10
@@ -167,11 +173,13 @@ def check_family(
     AssertionError: Overconfident breaks the law 'expected parameters are the gradient of log evidence': ...
     """
     _check_members(family, "family")
-    case = Case(family, draw_targets, n_features)
+    case = Case(family, draw_targets, n_features, draw_metadata)
     for law in LAWS:
         for round_ in range(n_rounds):
             try:
-                law(case, np.random.default_rng([random_state, round_]))
+                rng = np.random.default_rng([random_state, round_])
+                # All other laws know of no metadata: they are tried with one value for all rows.
+                law(case if law is metadata_belong_to_single_rows else at_one_value(case, rng), rng)
             except AssertionError as error:
                 message = f"{type(family).__name__} breaks the law '{name_of(law)}': {error}"
                 raise AssertionError(message) from error

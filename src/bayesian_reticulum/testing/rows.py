@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..data import Schema
-from ..families import DirichletCategorical, Family, NormalLinear
+from ..families import DirichletCategorical, Family, NormalLinear, is_categorical
 from ..rows import RowData
 from .rows_laws import LAWS, MakeRows, RowsCase
 
@@ -70,6 +70,5 @@ def _draw_data(rng: np.random.Generator, kind: str, family: Family) -> RowData:
         schema = schema.with_regressions(X, weights)
     numbers = np.nan_to_num(X[:, 0]) + rng.normal(size=_N_ROWS)
     n_classes = family.n_statistics
-    is_class = isinstance(family, DirichletCategorical)
-    targets = rng.integers(n_classes, size=_N_ROWS) if is_class else numbers
+    targets = rng.integers(n_classes, size=_N_ROWS) if is_categorical(family) else numbers
     return RowData.of(X, targets, weights, schema, np.array([0.8, 0.5]) if kind == "tail" else np.empty(0))

@@ -1,9 +1,9 @@
-"""The classifier of the published method: its parameters, and tables of all sorts."""
+"""The published method for classes and numbers: its parameters, and tables of all sorts."""
 
 import numpy as np
 import pytest
 
-from bayesian_reticulum import PaperReticulumClassifier
+from bayesian_reticulum import PaperReticulumClassifier, PaperReticulumRegressor
 from bayesian_reticulum.datasets import make_ripley, make_sphere
 
 
@@ -117,3 +117,85 @@ def test_verbose_prints_one_line_for_each_attempt(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("[PaperReticulumClassifier] attempt 1: ")
+
+
+def regression_table(kind, n, rng):
+    """Rows in a square, and the mean of their targets."""
+    X = rng.uniform(-1, 1, size=(n, 2))
+    means = {
+        "step": np.where(X[:, 0] + 0.5 * X[:, 1] > 0.2, 1.0, 0.0),
+        "plane": X @ [1.0, -2.0],
+        "sphere": (X**2).sum(axis=1),
+    }
+    return X, means[kind]
+
+
+def error_in_noise(kind, seed):
+    """RMSE of predictions to the true means of 10 000 new rows, as a multiple of the noise of 1000 rows."""
+    rng = np.random.default_rng(seed)
+    X, mean = regression_table(kind, 1000, rng)
+    noise = 0.3 * mean.std()
+    y = mean + noise * rng.standard_normal(1000)
+    new, expected = regression_table(kind, 10_000, rng)
+    reg = PaperReticulumRegressor(random_state=seed).fit(X, y)
+    return float(np.sqrt(((reg.predict(new) - expected) ** 2).mean()) / noise)
+
+
+@pytest.mark.parametrize("kind", ["step", "plane", "sphere"])
+def test_numbers_are_learned_to_within_their_noise(kind):
+    assert np.median([error_in_noise(kind, seed) for seed in range(5)]) <= 0.6
+
+
+@pytest.fixture(scope="module")
+def plain():
+    rng = np.random.default_rng(0)
+    X, mean = regression_table("sphere", 200, rng)
+    y = mean + 0.1 * rng.standard_normal(200)
+    return X, y, PaperReticulumRegressor(max_attempts=6, random_state=0).fit(X, y)
+
+
+def test_numbers_have_a_distribution(plain):
+    X, y, reg = plain
+    low, high = reg.predict_distribution(X).interval(0.9)
+    assert 0.8 < ((low <= y) & (y <= high)).mean() <= 1
+    mean, std = reg.predict(X, return_std=True)
+    np.testing.assert_allclose(reg.predict_distribution(X).mean, mean)
+    assert (std > 0).all()
+
+
+def test_units_of_columns_and_targets_do_not_matter_for_numbers(plain):
+    X, y, reg = plain
+    other = PaperReticulumRegressor(max_attempts=6, random_state=0).fit(1024.0 * X, 8.0 * y)
+    np.testing.assert_allclose(other.predict(1024.0 * X), 8.0 * reg.predict(X), rtol=1e-6)
+
+
+def test_a_weight_of_two_is_a_row_given_twice_for_numbers(plain):
+    X, y, _ = plain
+    weights = 1 + np.arange(200) % 2
+    weighted = PaperReticulumRegressor(max_attempts=3, random_state=0).fit(X, y, weights)
+    kept = np.repeat(np.arange(200), weights)
+    repeated = PaperReticulumRegressor(max_attempts=3, random_state=0).fit(X[kept], y[kept])
+    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
+
+
+def test_the_bound_is_that_of_statistics_by_membership(plain):
+    X, _, reg = plain
+    model = reg.model_
+    assert reg.log_evidence_ == pytest.approx(model.family.log_evidence(model.statistics).sum())
+    counts = model.family.counts(model.statistics)
+    np.testing.assert_allclose(reg.membership(X).sum(axis=0), counts, rtol=1e-8)
+
+
+def test_a_stronger_prior_draws_leaves_to_the_mean_of_all_targets():
+    X, y = np.repeat([[0.0], [1.0]], 20, axis=0), np.repeat([0.0, 1.0], 20)
+    weak, strong = (
+        PaperReticulumRegressor(prior=prior, max_attempts=0).fit(X[:25], y[:25]).model_.family.offset_precision
+        for prior in ("auto", 30.0)
+    )
+    assert (weak, strong) == (0.1, pytest.approx(3.0))
+
+
+@pytest.mark.parametrize("prior", [0, -1.0, "none", None, (1.0, 1.0), np.inf])
+def test_priors_of_numbers_that_make_no_sense_are_refused(prior):
+    with pytest.raises(ValueError, match='prior must be "auto" or a positive number of at most'):
+        PaperReticulumRegressor(prior=prior).fit([[0.0], [1.0]], [0.0, 1.0])

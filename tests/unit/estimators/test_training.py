@@ -53,7 +53,7 @@ def test_training_rows_are_those_of_the_fit():
     labels = np.array(["no", "yes"])[y]
     weights = np.where(np.arange(len(y)) % 5 == 0, 0.0, 2.0)
     clf = ReticulumClassifier(random_state=0, patience=1, class_weight={"yes": 3.0}).fit(frame, labels, weights)
-    data, cells, targets, used_weights = training_rows(clf, frame, labels, weights)
+    data, cells, targets, used_weights, _ = training_rows(clf, frame, labels, weights)
     used = weights > 0
     np.testing.assert_array_equal(cells, clf.model_.encode(frame)[used])
     np.testing.assert_array_equal(targets, y[used])
@@ -68,7 +68,7 @@ def test_training_rows_are_those_of_the_fit():
 def test_training_rows_of_numbers_keep_targets_as_they_are_given():
     X, y = kink(80)
     reg = ReticulumRegressor(random_state=0, max_attempts=0).fit(X, y)
-    data, cells, targets, weights = training_rows(reg, X, y)
+    data, cells, targets, weights, _ = training_rows(reg, X, y)
     assert np.shares_memory(cells, X)
     np.testing.assert_array_equal(targets, y)
     np.testing.assert_array_equal(weights, 1.0)

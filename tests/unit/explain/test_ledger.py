@@ -16,7 +16,7 @@ def test_the_ledger_totals_the_log_evidence(name):
     assert ledger.entries[-1].n_splits == model.n_splits_
     assert ledger.stopping_reason == model.stopping_reason_
     for entry in ledger.entries:
-        assert (entry.gain > 0) == (entry.what == "kept") or entry.what in ("start", "polished")
+        assert (entry.gain > 0) == (entry.what in ("kept", "tuned")) or entry.what in ("start", "polished")
     assert str(ledger).endswith(f"stopped: {model.stopping_reason_}")
     assert len(str(ledger).splitlines()) == len(ledger.entries) + 2
 

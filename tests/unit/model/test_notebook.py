@@ -42,6 +42,9 @@ def test_a_notebook_shows_the_tree(name):
         node = line.lstrip("│├└─ ").removeprefix("left  ").removeprefix("right ")
         # Probabilities stand in bars of their own.
         parts = node.removesuffix(")").replace("  (", ", ").replace(": ", ": , ").split(", ")
+        if name in ("ordered classes", "mixed prior"):
+            # Bars take the place of how these families describe a leaf.
+            parts = [parts[0], parts[-1]]
         assert all(part in written for part in ([node] if "leaf" not in node else parts))
 
 

@@ -79,7 +79,7 @@ def _losses(estimator, X, y):
 
 def test_every_cost_is_one_that_was_measured(simplified):
     estimator, X, y, simpler = simplified
-    data, _, _, weights = training_rows(estimator, X, y)
+    data, _, _, weights, _ = training_rows(estimator, X, y)
     rows = rows_of_model(estimator, data)
     assert simpler.steps[0].log_evidence == pytest.approx(estimator.log_evidence_, abs=1e-6)
     for before, step in zip((None, *simpler.steps), simpler.steps, strict=False):

@@ -24,7 +24,7 @@ class Proposer(Protocol):
     side by side with the rest of the tree held, and returns the best as a `Proposal`. This one splits each column at
     its mean::
 
-        from ...rows import mean_and_covariance
+        from ...rows import Moments, mean_and_covariance
         from ..shapes import CUT
         from .branches import fit_branches
 
@@ -35,7 +35,8 @@ class Proposer(Protocol):
             def propose(self, outlook, policy, rng, earlier):
                 if outlook.scan is None:
                     return
-                mean, _ = mean_and_covariance(outlook.sample.moments(outlook.statistics).second)
+                sums = outlook.sample.reduce(Moments(outlook.family, outlook.statistics))
+                mean, _ = mean_and_covariance(sums.second)
                 slopes = policy.stiffness * np.eye(len(mean))
                 starts = np.column_stack([-slopes @ mean, slopes])[:, None]
                 yield fit_branches(outlook, self.kind, CUT, starts, policy)
