@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..arrays import Floats, Integers
 from ..compiled import leaf_coefficients, mix_leaves, native_gaps, native_leaves, native_units, readable_cells
 from ..data import Schema
-from ..families import CodedFamily, FactoredFamily, Family
+from ..families import CodedFamily, FactoredFamily
 from ..tree import Shape, Tree
 from .answers import ANSWERS
 from .arrays import ArrayRows
@@ -227,7 +227,7 @@ class NativeRows:
         return self.part.read(0, self.n_rows)
 
     def scan(self, request: Histogram) -> Floats | None:
-        """Gains of thresholds (`shortcuts.scan`), compared where the sums are; None for families that it does not know."""
+        """Gains of thresholds (`shortcuts.scan`), compared where the sums are; None for families unknown to compiled code."""
         leaves = native_leaves(scan_family(request.family))
         if leaves is None or not (self.is_coded or self.is_factored):
             return None
@@ -274,7 +274,11 @@ class NativeRows:
     @property
     def holds_statistics(self) -> bool:
         """Whether the compiled table has all row statistics: those of other families can be too many for memory."""
-        return self.is_coded or self.is_factored or self.n_rows * self.part.facts.n_statistics * 8 <= self._limits.kept_bytes
+        return (
+            self.is_coded
+            or self.is_factored
+            or self.n_rows * self.part.facts.n_statistics * 8 <= self._limits.kept_bytes
+        )
 
     @property
     def has_table(self) -> bool:

@@ -55,9 +55,11 @@ def test_a_leaf_knows_what_others_say_of_a_row_however_little_that_is():
             view_from(rows.of_table(*table), tree.hyperplanes, tree.shape, statistics, leaf)
             for rows in (ArrayRows, NativeRows)
         )
-        np.testing.assert_array_equal(other.part.chosen, one.part.chosen)
-        np.testing.assert_allclose(other.part.log_other, one.part.log_other, rtol=1e-12)
-        np.testing.assert_allclose(other.part.log_reach, one.part.log_reach, rtol=1e-12, atol=1e-12)
+        # Compiled rows lie in the order of their content.
+        order = np.argsort(other.part.chosen)
+        np.testing.assert_array_equal(other.part.chosen[order], one.part.chosen)
+        np.testing.assert_allclose(other.part.log_other[order], one.part.log_other, rtol=1e-12)
+        np.testing.assert_allclose(other.part.log_reach[order], one.part.log_reach, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("case", FAMILIES.values(), ids=FAMILIES)
@@ -252,7 +254,7 @@ def test_samples_of_all_rows_are_made_once():
 
 
 def test_statistics_too_wide_for_memory_are_left_to_numpy_block_by_block():
-    case = FAMILIES["three slopes, other units"]
+    case = FAMILIES["counts"]
     problem = large_problem(case.family, case.draw_targets, 200)
     kept, streamed = (problem.rows(NativeRows, limits=limits) for limits in (DEFAULT, Limits(kept_bytes=0)))
     assert kept.has_table
