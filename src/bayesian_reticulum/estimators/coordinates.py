@@ -62,6 +62,9 @@ class Coordinates(NamedTuple):
         if is_large:
             return cls(plain, schema, None)
         sample = plain.sample(_CORRELATED_ROWS)
+        if sample is plain:
+            # A sample is in the order of its content. So are all rows, so that their order cannot be seen in sums.
+            sample = plain.take(plain.content.order)
         # Threads of BLAS look for work for a tenth of a second after a call, in the way of the threads of growth.
         with single_blas():
             schema = schema.with_regressions(sample.X, sample.weights)
