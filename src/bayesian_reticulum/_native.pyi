@@ -41,6 +41,8 @@ class Table:
         codes: Any,
         k: int,
         statistics: Floats | None,
+        targets: Floats | None,
+        basis: Floats | None,
         weights: Floats,
         mass: Floats,
         log_reach: Floats | None,
@@ -66,6 +68,9 @@ class Table:
         in_floats: bool = False,
     ) -> None: ...
     def moments(self, threads: int, second: Floats, cross: Floats) -> None: ...
+    def moments_of_numbers(
+        self, coefficients: Floats | None, threads: int, second: Floats, cross: Floats, size: Floats
+    ) -> None: ...
     def membership_sums(self, hyperplanes: Floats, children: Integers, threads: int, out: Floats) -> None: ...
     def leaf_views(
         self,
@@ -85,9 +90,24 @@ class Table:
         out: Floats,
         statistics: Floats,
     ) -> None: ...
-    def histogram(self, directions: Floats, edges: Floats, cuts: Floats, threads: int, out: Floats) -> None: ...
+    def histogram(
+        self,
+        directions: Floats,
+        edges: Floats,
+        cuts: Floats,
+        coefficients: Floats | None,
+        threads: int,
+        out: Floats,
+    ) -> None: ...
     def scan(
-        self, directions: Floats, edges: Floats, cuts: Floats, prior: Floats, threads: int, out: Floats
+        self,
+        directions: Floats,
+        edges: Floats,
+        cuts: Floats,
+        leaves: Leaves,
+        coefficients: Floats | None,
+        threads: int,
+        out: Floats,
     ) -> None: ...
     def quantiles(self, directions: Floats, probabilities: Floats, threads: int, out: Floats) -> None: ...
 
@@ -107,10 +127,25 @@ class TablePasses(PassSource):
 class CallbackPasses(PassSource):
     def __init__(self, function: Any, width: int, n_statistics: int, tail: Floats) -> None: ...
 
-class Leaves: ...
+class Leaves:
+    def evaluate(self, statistics: Floats, expected: Floats | None, log_evidence: Floats | None) -> None: ...
 
 class DirichletLeaves(Leaves):
     def __init__(self, prior: Floats) -> None: ...
+
+class NormalLeaves(Leaves):
+    def __init__(
+        self,
+        n_slopes: int,
+        scale: float,
+        offset_precision: float,
+        shape: float,
+        rate: float,
+        slope_precisions: Floats,
+    ) -> None: ...
+    @property
+    def n_slopes(self) -> int: ...
+    def average(self, statistics: Floats, out: Floats) -> None: ...
 
 class PythonLeaves(Leaves):
     def __init__(self, family: Any, n_statistics: int) -> None: ...

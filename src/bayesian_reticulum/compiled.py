@@ -20,8 +20,7 @@ from .tree import Tree
 
 import_error = ""
 try:
-    from . import _native
-    from ._native import Gaps, Units, predict
+    from ._native import DirichletLeaves, Gaps, NormalLeaves, Units, predict
 
     # The best set of instructions of this processor that the core was compiled for; empty without the core.
     from ._native import instruction_set as instruction_set
@@ -67,7 +66,7 @@ def native_leaves(family: Any) -> Any:
 @lru_cache(maxsize=64)
 def _leaves_of(family: Any) -> Any:
     kind, numbers = family.compiled_form
-    return {"dirichlet": _native.DirichletLeaves, "normal": _native.NormalLeaves}[kind](*numbers)
+    return DirichletLeaves(*numbers) if kind == "dirichlet" else NormalLeaves(*numbers)
 
 
 def expected_parameters(family: Family, statistics: Floats) -> Floats:

@@ -114,9 +114,9 @@ class Ascent {
 };
 
 // Ascends in place: hyperplanes (c, m, width), precisions (c, m) and statistics (c, leaves, k).
-inline void ascend(PassSource& passes, const Leaves& leaves, In<int64_t, 2> children, Out<3> hyperplanes, Out<2> precisions,
-                   Out<3> statistics, bool fixed, bool sparse, double tolerance, int rounds, int max_passes,
-                   double least, Out<1> log_evidence, Out<2> prices) {
+inline void ascend(PassSource& passes, const Leaves& leaves, In<int64_t, 2> children, Out<3> hyperplanes,
+                   Out<2> precisions, Out<3> statistics, bool fixed, bool sparse, double tolerance, int rounds,
+                   int max_passes, double least, Out<1> log_evidence, Out<2> prices) {
     const Columns& columns = passes.columns();
     const int c = static_cast<int>(hyperplanes.shape(0)), m = static_cast<int>(hyperplanes.shape(1));
     const int k = passes.n_statistics();

@@ -70,7 +70,8 @@ struct ScanCounts {
 inline void scan(const Table& table, In<double, 2> directions, In<double, 2> edges, In<double, 2> cuts,
                  const Leaves& leaves, Coefficients coefficients, int threads, Out<4> out) {
     const int k = scanned_statistics(table, coefficients);
-    require(leaves.can_scan() && leaves.n_statistics() == k, "these leaves have other statistics");
+    require(leaves.can_scan(table.has_codes()) && leaves.n_statistics() == k,
+            "leaves of this kind cannot be scanned for these targets");
     const Grid grid = checked_grid(table, directions, edges, cuts);
     const int64_t D = grid.directions, E = grid.edges;
     require(static_cast<int64_t>(out.size()) == grid.cuts * 2 * D * E && E > 0, "out has another size");

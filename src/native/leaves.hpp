@@ -29,9 +29,9 @@ class Leaves {
     // True if each leaf's statistics could be the sum of some rows.
     virtual bool are_possible(const double* statistics, int64_t leaves) const = 0;
 
-    // Whether thresholds can be scanned; if so, what each gains, from a histogram (bins, k, size): see
-    // Kernels::threshold_gains.
-    virtual bool can_scan() const { return false; }
+    // Whether thresholds can be scanned, for targets with codes or without; if so, what each gains, from a histogram
+    // (bins, k, size): see Kernels::threshold_gains.
+    virtual bool can_scan(bool /* codes */) const { return false; }
     virtual void threshold_gains(const double*, int, int, double*, Scratch&) const {}
 
   protected:
@@ -66,7 +66,7 @@ class DirichletLeaves : public Leaves {
         return std::all_of(statistics, statistics + leaves * k_, [](double count) { return count >= 0.0; });
     }
 
-    bool can_scan() const override { return true; }
+    bool can_scan(bool codes) const override { return codes; }
 
     void threshold_gains(const double* histogram, int bins, int size, double* out, Scratch& scratch) const override {
         kernels.threshold_gains(histogram, bins, k_, size, prior_.data(), out, scratch);
@@ -80,10 +80,11 @@ class DirichletLeaves : public Leaves {
 // Numbers, constant or linear in the columns, with a normal-inverse-gamma prior.
 class NormalLeaves : public Leaves {
   public:
-    NormalLeaves(int n_slopes, double scale, double offset_precision, double shape, double rate, In<double, 1> precisions)
+    NormalLeaves(int n_slopes, double scale, double offset_precision, double shape, double rate,
+                 In<double, 1> precisions)
         : Leaves((n_slopes + 2) * (n_slopes + 3) / 2),
           precisions_(precisions.data(), precisions.data() + precisions.size()),
-          prior_{n_slopes, static_cast<int>(precisions.size()), offset_precision, shape, rate, std::log(scale),
+          prior_{n_slopes,          static_cast<int>(precisions.size()), offset_precision, shape, rate, std::log(scale),
                  precisions_.data()} {
         require(n_slopes >= 0 && !precisions_.empty(), "leaves need a precision of their slopes");
     }
@@ -130,8 +131,10 @@ class NormalLeaves : public Leaves {
         return true;
     }
 
-    // Scans compare a constant with a single slope.
-    bool can_scan() const override { return prior_.n_slopes <= 1; }
+    // Scans know constants, and a single slope with a single precision.
+    bool can_scan(bool codes) const override {
+        return !codes && (prior_.n_slopes == 0 || (prior_.n_slopes == 1 && prior_.n_precisions == 1));
+    }
 
     void threshold_gains(const double* histogram, int bins, int size, double* out, Scratch& scratch) const override {
         kernels.threshold_gains_of_numbers(histogram, bins, size, prior_, out, scratch);

@@ -48,12 +48,12 @@ void bind_table(nb::module_& module) {
     nb::class_<Table>(module, "Table")
         .def(nb::init<Cells, In<int64_t, 1>, In<int64_t, 1>, In<int64_t, 1>, In<int32_t, 1>, int,
                       std::optional<In<double, 2>>, std::optional<In<double, 2>>, std::optional<In<double, 2>>,
-                      In<double, 1>, In<double, 1>, std::optional<In<double, 1>>, std::optional<In<double, 1>>, const Units&, const Gaps&, In<double, 1>, bool, const Table*,
-                      std::optional<In<int64_t, 1>>>(),
+                      In<double, 1>, In<double, 1>, std::optional<In<double, 1>>, std::optional<In<double, 1>>,
+                      const Units&, const Gaps&, In<double, 1>, bool, const Table*, std::optional<In<int64_t, 1>>>(),
              arg("X"), arg("index"), arg("segments"), arg("gap_starts"), arg("codes"), arg("k"),
-             arg("statistics").none(), arg("targets").none(), arg("basis").none(), arg("weights"), arg("mass"), arg("log_reach").none(), arg("log_other").none(),
-             arg("units"), arg("gaps"), arg("tail"), arg("keep"), arg("whole").none() = nb::none(),
-             arg("places").none() = nb::none())
+             arg("statistics").none(), arg("targets").none(), arg("basis").none(), arg("weights"), arg("mass"),
+             arg("log_reach").none(), arg("log_other").none(), arg("units"), arg("gaps"), arg("tail"), arg("keep"),
+             arg("whole").none() = nb::none(), arg("places").none() = nb::none())
         .def("pass_", &pass, arg("hyperplanes"), arg("children"), arg("parameters"), arg("threads"),
              arg("log_normalizer"), arg("statistics"), arg("gradient"), arg("observed").none(), arg("complete").none(),
              arg("in_floats") = false)
@@ -65,8 +65,8 @@ void bind_table(nb::module_& module) {
              arg("log_share"), arg("threads"))
         .def("likelihoods_below", &likelihoods_below, arg("hyperplanes"), arg("children"), arg("parameters"),
              arg("threads"), arg("out"), arg("statistics"))
-        .def("histogram", &histogram, arg("directions"), arg("edges"), arg("cuts"),
-             arg("coefficients").none(), arg("threads"), arg("out"))
+        .def("histogram", &histogram, arg("directions"), arg("edges"), arg("cuts"), arg("coefficients").none(),
+             arg("threads"), arg("out"))
         .def("scan", &scan, arg("directions"), arg("edges"), arg("cuts"), arg("leaves"), arg("coefficients").none(),
              arg("threads"), arg("out"))
         .def("quantiles", &quantiles, arg("directions"), arg("probabilities"), arg("threads"), arg("out"));

@@ -39,13 +39,13 @@ class Table {
           std::optional<In<double, 1>> log_reach, std::optional<In<double, 1>> log_other, const Units& units,
           const Gaps& gaps, In<double, 1> tail, bool keep, const Table* whole, std::optional<In<int64_t, 1>> places)
         : X_(X), index_(index), segments_(segments), gap_starts_(gap_starts), codes_(codes), k_(k),
-          statistics_(statistics), targets_(targets), weights_(weights), mass_(mass), log_reach_(log_reach), log_other_(log_other),
-          units_(units), gaps_(gaps), n_(static_cast<int64_t>(index.size())),
+          statistics_(statistics), targets_(targets), weights_(weights), mass_(mass), log_reach_(log_reach),
+          log_other_(log_other), units_(units), gaps_(gaps), n_(static_cast<int64_t>(index.size())),
           width_(static_cast<int>(units.center.size()) + 1), tail_(copied(tail)) {
         require(static_cast<int>(tail_.size()) < width_, "the tail is longer than the row");
         units_.require_cells(X);
         gaps_.require_within(X, width_);
-        require_rows();
+        require_rows(basis.has_value());
         require_segments();
         if (targets_) set_basis(basis);
         if (!keep) return;
@@ -113,11 +113,10 @@ class Table {
         double* columns = out + 2 * stride;
         for (int slope = 0; slope < n_slopes_; ++slope) std::fill_n(columns + slope * stride, n, 0.0);
         for (const auto& [slope, column, part] : loadings_)
-            for (int64_t b = 0; b < n; ++b)
-                columns[slope * stride + b] += part * design[(column + 1) * stride + b];
+            for (int64_t b = 0; b < n; ++b) columns[slope * stride + b] += part * design[(column + 1) * stride + b];
     }
 
-    void require_rows() const {
+    void require_rows(bool has_basis) const {
         require(gap_starts_.size() == codes_.size(), "each segment needs a place where gaps start");
         require(n_ % kPad == 0, "rows must be padded");
         require(segments_.size() == codes_.size() + 1, "each segment needs a code");
@@ -127,6 +126,7 @@ class Table {
         if (log_reach_)
             require(static_cast<int64_t>(log_reach_->size()) == n_ && static_cast<int64_t>(log_other_->size()) == n_,
                     "each row needs a reach");
+        require(targets_ || !has_basis, "a basis belongs to targets");
         if (statistics_)
             require(static_cast<int>(statistics_->shape(0)) == k_ && static_cast<int64_t>(statistics_->shape(1)) == n_,
                     "each row needs statistics");

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from asking import rows_of_data
 from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor
+from bayesian_reticulum.rows import ArrayRows
 from plugins import mixed_frame, needs_compiled
 
 
@@ -92,9 +94,13 @@ def test_thousands_of_columns_with_gaps():
 @needs_compiled
 @pytest.mark.parametrize("make", [ReticulumClassifier, ReticulumRegressor])
 def test_compiled_code_and_numpy_agree_on_gaps_and_levels(make, monkeypatch):
+    class OnArrays(make):
+        def rows_factory(self):
+            return lambda data, family, threads=1: rows_of_data(ArrayRows, data, family)
+
     frame, y = mixed_frame()
-    one = make(random_state=0, patience=1, max_splits=1).fit(frame, y)
+    one, other = (kind(random_state=0, patience=1, max_splits=1).fit(frame, y) for kind in (make, OnArrays))
+    answers = one.membership(frame), one.predict(frame)
     monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", "0")
-    other = make(random_state=0, patience=1, max_splits=1).fit(frame, y)
-    np.testing.assert_allclose(one.membership(frame), other.membership(frame), atol=1e-4)
-    np.testing.assert_allclose(one.predict(frame), other.predict(frame), atol=1e-3)
+    np.testing.assert_allclose(other.membership(frame), answers[0], atol=1e-4)
+    np.testing.assert_allclose(other.predict(frame), answers[1], atol=1e-3)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from asking import family_of, membership_sums, pass_at
 from bayesian_reticulum.arrays import Floats
 from bayesian_reticulum.data.schema import Schema
 from bayesian_reticulum.evidence import engine
@@ -17,8 +18,8 @@ from bayesian_reticulum.evidence.passes import pass_maker
 from bayesian_reticulum.evidence.prices import prior_diagonal
 from bayesian_reticulum.evidence.stack import Effort, Stack
 from bayesian_reticulum.families import Family
+from bayesian_reticulum.rows.arrays import ArrayRows
 from bayesian_reticulum.rows.native import NativeRows
-from bayesian_reticulum.rows.numpy import NumpyRows
 from bayesian_reticulum.tree import Shape
 from plugins import FAMILIES, draw_table, needs_compiled, trees
 
@@ -62,8 +63,8 @@ class AscentProblem:
     precisions: Floats
     sparse: bool
 
-    def rows(self, rows_class: Any = NumpyRows) -> Any:
-        return rows_class(self.X, self.targets, self.family, self.weights, self.schema, tail=self.tail)
+    def rows(self, rows_class: Any = ArrayRows) -> Any:
+        return rows_class.of_table(self.X, self.targets, self.family, self.weights, self.schema, tail=self.tail)
 
     def effort(self, tolerance: float, rounds: int = 0, max_passes: int | None = None) -> Effort:
         # Steps along a tail, whose information is one number, are many.
@@ -75,7 +76,7 @@ class AscentProblem:
 
     def start(self) -> tuple[Floats, Floats, Floats]:
         """Hyperplanes, precisions and the statistics of memberships to start from."""
-        statistics = self.rows().prior_statistics(self.hyperplanes, self.shape)
+        statistics = membership_sums(self.rows(), self.hyperplanes, self.shape)
         return self.hyperplanes, self.precisions, statistics
 
     @property
@@ -85,7 +86,7 @@ class AscentProblem:
 
     def slopes(self, stack: Stack) -> tuple[Floats, Floats]:
         """Gradient of the penalised bound by hyperplanes that may move, and the E step, where a stack is."""
-        at = self.rows().pass_(stack.hyperplanes, self.shape, stack.statistics)
+        at = pass_at(self.rows(), stack.hyperplanes, self.shape, stack.statistics)
         gradient = at.gradient - prior_diagonal(stack.precisions, stack.hyperplanes.shape[-1]) * stack.hyperplanes
         if self.sparse:
             gradient[..., 1:][self.hyperplanes[..., 1:] == 0] = 0.0
@@ -116,16 +117,16 @@ def ascent_problems(draw: st.DrawFn, variant: Variant, max_splits: int = 3) -> A
 
 
 def by_the_book(problem: AscentProblem, start: Any, effort: Effort, fixed: bool = False) -> Stack:
-    """The reference, over NumPy's rows."""
+    """The reference, over rows of arrays."""
     rows = problem.rows()
     make_pass = pass_maker(rows, problem.shape, effort.exact)
     c, m, _ = start[0].shape
     stack = Stack(*start, np.zeros(c), np.zeros((c, m)))
-    return ascend_by_the_book(make_pass, rows.family, rows.tail, stack, effort, fixed)
+    return ascend_by_the_book(make_pass, family_of(rows), rows.tail, stack, effort, fixed)
 
 
 def by_callback(problem: AscentProblem, start: Any, effort: Effort, fixed: bool = False) -> Stack:
-    """The compiled ascent, over NumPy's rows."""
+    """The compiled ascent, over rows of arrays."""
     return _by_engine(problem.rows(), problem, start, effort, fixed)
 
 
@@ -136,9 +137,16 @@ def over_table(problem: AscentProblem, start: Any, effort: Effort, fixed: bool =
 
 def _by_engine(rows: Any, problem: AscentProblem, start: Any, effort: Effort, fixed: bool) -> Stack:
     if not fixed:
-        return engine.ascend(rows, problem.shape, *start, effort)
+        return engine.ascend(rows, family_of(rows), problem.shape, *start, effort)
     return engine.converge_responsibilities(
-        rows, problem.shape, *start, effort.tolerance, effort.max_passes, effort.exact, effort.sparse
+        rows,
+        family_of(rows),
+        problem.shape,
+        *start,
+        effort.tolerance,
+        effort.max_passes,
+        effort.exact,
+        effort.sparse,
     )
 
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asking import rows_of_data
 from bayesian_reticulum import ReticulumClassifier, compiled
 from bayesian_reticulum.data.units import NUMBER
 from bayesian_reticulum.datasets import make_cross
 from bayesian_reticulum.gates import compute_gates, gap_softening
+from bayesian_reticulum.rows.arrays import ArrayRows
 from bayesian_reticulum.tree import Tree
 from plugins import examples, needs_compiled
 from table_problems import LAYOUTS, laid_out, table_problems
@@ -82,14 +84,31 @@ def test_a_process_that_is_forked_has_threads_of_its_own_and_comes_to_an_end():
     assert (done.returncode, done.stdout, done.stderr) == (0, "both have ended\n", "")
 
 
+class OnArrays(ReticulumClassifier):
+    """Grows on rows of arrays."""
+
+    def rows_factory(self):
+        return lambda data, family, threads=1: rows_of_data(ArrayRows, data, family)
+
+
 @needs_compiled
-def test_the_same_tree_grows_on_either_rows(monkeypatch):
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_same_tree_grows_on_either_rows(seed):
+    X, y, _ = make_cross(400, random_state=seed)
+    one, other = (kind(random_state=0).fit(X, y) for kind in (ReticulumClassifier, OnArrays))
+    assert one.model_.tree.n_leaves == other.model_.tree.n_leaves
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)
+
+
+@needs_compiled
+def test_a_tree_as_good_grows_without_compiled_code(monkeypatch):
+    # The two ascents may end at different optima near each other.
     X, y, _ = make_cross(400, random_state=0)
     one = ReticulumClassifier(random_state=0).fit(X, y)
     monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", "0")
     other = ReticulumClassifier(random_state=0).fit(X, y)
     assert one.model_.tree.n_leaves == other.model_.tree.n_leaves
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-3)
+    assert other.log_evidence_ == pytest.approx(one.log_evidence_, abs=0.1)
 
 
 @needs_compiled
@@ -129,7 +148,7 @@ def units_of(*, scale=(1.0,), source=(0,)):
 
 
 def wrong(message, **changes):
-    return pytest.param(message, changes, id=next(iter(changes)))
+    return pytest.param(message, changes, id=", ".join(changes))
 
 
 @needs_compiled
@@ -145,6 +164,13 @@ def wrong(message, **changes):
         wrong("a reach", log_reach=np.ones(15), log_other=np.ones(16)),
         wrong("belong together", log_other=np.ones(16)),
         wrong("statistics", statistics=np.ones((2, 15))),
+        wrong("a target and its variance", targets=np.ones((2, 15)), k=3),
+        wrong("a target and its variance", targets=np.ones((1, 16)), k=3),
+        wrong("a target and its variance", targets=np.ones((2, 16)), statistics=np.ones((3, 16)), k=3),
+        wrong("products of pairs", targets=np.ones((2, 16)), k=6),
+        wrong("products of pairs", targets=np.ones((2, 16)), basis=np.ones((1, 1)), k=3),
+        wrong("a row for each column", targets=np.ones((2, 16)), basis=np.ones((2, 1)), k=6),
+        wrong("a basis belongs to targets", basis=np.ones((1, 1))),
         wrong("differ in their columns", units=units_of(source=[1])),
         wrong("outside of X", gaps=([1], [0], [0, 1], [0], [1.0])),
         wrong("outside of the columns", gaps=([0], [0], [0, 1], [1], [1.0])),
@@ -166,6 +192,8 @@ def test_tables_that_would_be_read_beyond_their_ends_are_refused(message, change
         "codes": np.array([0], dtype=np.int32),
         "k": 2,
         "statistics": None,
+        "targets": None,
+        "basis": None,
         "weights": np.ones(16),
         "mass": np.ones(16),
         "log_reach": None,

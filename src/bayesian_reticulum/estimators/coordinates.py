@@ -41,12 +41,12 @@ class Coordinates(NamedTuple):
     rotation: Rotation | None
 
     @classmethod
-    def choose(cls, data: TrainingData, margin: float, many_rows: int) -> Coordinates:
+    def choose(cls, data: TrainingData, margin: float) -> Coordinates:
         """Learn the schema of a table, its numbers followed `margin` deviations beyond their tails, and rotate it.
 
         Tables that have fewer different rows than columns, or too many columns for a Hessian, are rotated to their
-        principal axes. In all others it is learned how missing cells follow from those that are there. Sums over more
-        than `many_rows` are made in the order of their content.
+        principal axes. In all others it is learned how missing cells follow from those that are there. Sums over
+        rows are made in the order of their content, so that the order of rows cannot be seen in them.
         """
         encoder, leaves_are_linear = data.encoder, data.family.uses_design
         schema = Schema.from_columns(
@@ -57,12 +57,12 @@ class Coordinates(NamedTuple):
             if len(features_with_gaps(data.X)) > _MOST_GAPS:
                 schema = replace(schema, averages_gaps=False)
             plain = RowData.of(data.X, data.targets, data.weights, schema)
-            rotated, rotation = plain.rotated(LEADING_AXES if is_large else schema.n_columns, many_rows)
+            rotated, rotation = plain.rotated(LEADING_AXES if is_large else schema.n_columns)
             return cls(rotated, schema, rotation)
         plain = RowData.of(data.X, data.targets, data.weights, schema)
         if is_large:
             return cls(plain, schema, None)
-        sample = plain.sample(_CORRELATED_ROWS).in_order(many_rows)
+        sample = plain.sample(_CORRELATED_ROWS).in_order()
         # Threads of BLAS look for work for a tenth of a second after a call, in the way of the threads of growth.
         with single_blas():
             schema = schema.with_regressions(sample.X, sample.weights)

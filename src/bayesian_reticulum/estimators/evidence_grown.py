@@ -186,8 +186,7 @@ class EvidenceGrownEstimator(Estimator):
         is_linear = kind == "linear"
         policy = self.growth_policy()
         at_once = min(n_threads(self), self.n_restarts)
-        margin = LINEAR_MARGIN if is_linear else 0.0
-        coordinates = Coordinates.choose(data, margin, self.row_limits().fewest_in_floats)
+        coordinates = Coordinates.choose(data, LINEAR_MARGIN if is_linear else 0.0)
         family = data.family
         rows = self._rows(coordinates.data, family, at_once)
         if is_linear:

@@ -168,7 +168,11 @@ class Policy:
 
     def tolerance_for(self, rows: Rows, tolerance: float) -> float:
         """A tolerance in nats, raised to what is negligible with this many rows: differences grow with them."""
-        return max(tolerance, _NEGLIGIBLE * self.minimal_progress * rows.n_rows) if self.grows_on_samples(rows) else tolerance
+        return (
+            max(tolerance, _NEGLIGIBLE * self.minimal_progress * rows.n_rows)
+            if self.grows_on_samples(rows)
+            else tolerance
+        )
 
     def effort_for(self, rows: Rows, effort: Effort) -> Effort:
         """An effort, limited to what is worth its time with this many rows."""

@@ -148,5 +148,7 @@ ANSWERS: dict[type, Answer] = {
     MembershipSums: Answer(_membership_sums),
     BelowSplits: Answer(_below_splits),
     Moments: Answer(_moments, _multiplies, "targets are neither codes nor numbers, or columns are too many for them"),
-    Histogram: Answer(_histogram, _bins, "leaves are linear in a way that compiled code does not know, or take much memory"),
+    Histogram: Answer(
+        _histogram, _bins, "targets are neither codes nor numbers, and leaves are linear or take much memory"
+    ),
 }

@@ -229,7 +229,7 @@ class NativeRows:
         return self.part.read(0, self.n_rows)
 
     def scan(self, request: Histogram) -> Floats | None:
-        """Gains of thresholds (`shortcuts.scan`), compared where the sums are; None for families that it does not know."""
+        """Gains of thresholds (`shortcuts.scan`), made where the sums are; None for families unknown to compiled code."""
         leaves = native_leaves(scan_family(request.family))
         if leaves is None or not (self.is_coded or self.is_factored):
             return None

@@ -18,7 +18,8 @@ Keys = NDArray[np.uint64]
 
 def row_keys(X: Any, targets: Any) -> Keys:
     """Mix the cells (n, d) and the target of each row into a number, so that these are spread evenly over 64 bits."""
-    of_targets = np.asarray(targets, dtype=np.float64).reshape(len(X), -1)
+    of_targets = np.asarray(targets, dtype=np.float64)
+    of_targets = of_targets if of_targets.ndim == 2 else of_targets[:, None]
     keys = np.zeros(len(X), dtype=np.uint64)
     for columns in (of_targets, X):
         for column in range(columns.shape[1]):

@@ -11,7 +11,6 @@ import numpy as np
 from ..arrays import Floats, Integers
 from ..data import Gaps, Rotation, Schema, identity_schema
 from .block import NO_TAIL
-from .limits import DEFAULT_LIMITS
 from .sampling import Keys, row_keys, sampled_places
 
 
@@ -93,12 +92,9 @@ class RowData:
         X, targets, weights = self.X[places], self.targets[places], self.weights[places]
         return replace(self, X=X, targets=targets, weights=weights, content=ContentOrder(X, targets, weights))
 
-    def in_order(self, many_rows: int = 0) -> RowData:
-        """The rows in the order of their content, if there are more than `many_rows`.
-
-        Sums depend on the order of many rows so much that the tree would show it.
-        """
-        return self.take(self.content.order) if self.n_rows > many_rows else self
+    def in_order(self) -> RowData:
+        """The rows in the order of their content, so that sums over them do not depend on the order that they came in."""
+        return self.take(self.content.order)
 
     def sample(self, size: int) -> RowData:
         """About `size` of the rows, in the order of their content; all rows if these are at most twice as many.
@@ -121,13 +117,13 @@ class RowData:
         gaps = None if self.gaps is None else schema.gaps_in(self.gaps.sources)
         return replace(self, schema=schema, gaps=gaps, axes=np.eye(schema.n_columns))
 
-    def rotated(self, n_leading: int, many_rows: int = DEFAULT_LIMITS.fewest_in_floats) -> tuple[RowData, Rotation]:
+    def rotated(self, n_leading: int) -> tuple[RowData, Rotation]:
         """The rows along their principal axes, for wide tables. Axes beyond the first `n_leading` make up the tail.
 
-        With more than `many_rows`, sums are made in the order of content, as in `in_order`.
+        Sums are made in the order of content, as in `in_order`.
         """
         centred = self.schema.filled(self.X, self.gaps)[0][1:].T
-        order = self.content.order if self.n_rows > many_rows else None
+        order = self.content.order
         rotation = Rotation.to_principal_axes(centred, self.weights, n_leading, order)
         columns, gaps = centred @ rotation.basis, self.gaps
         rank = columns.shape[1]

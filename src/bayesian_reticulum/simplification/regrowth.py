@@ -79,7 +79,7 @@ def _sparse_cut(problem: Problem, state: State, leaf: int, max_features: int, ch
             if column in columns:
                 cut[1 + columns] = np.where(cut[1 + columns] == 0, policy.smallest_slope, cut[1 + columns])
     best, of_leaf = None, bound_of_leaf(view, family, state.statistics[leaf])
-    worth = of_leaf - growth.largest_local_loss - growth.minimal_gain
+    worth = of_leaf - growth.small_difference - growth.minimal_gain
     # A sparse split has few angles: as weak a prior as for one.
     precisions = np.full((len(starts), 1), growth.weak_precision)
     stack = ascend(view, family, CUT, starts, precisions, None, policy.effort)

@@ -180,7 +180,7 @@ def _with_tree(estimator: Any, problem: Problem, state: State, steps: Sequence[S
     rows, tree, model = problem.rows, state.tree, estimator.model_
     if len(steps) > 1:
         growth = problem.policy.growth
-        factors = log_bayes_factors(rows, state, many_rows=growth.bayes_factor_rows, beyond_doubt=growth.beyond_doubt)
+        factors = log_bayes_factors(rows, state, many_rows=growth.leaf_by_leaf_rows, beyond_doubt=growth.beyond_doubt)
         grey_shares = rows.reduce(GreyShares(tree.hyperplanes, tree.shape, *GREY_ZONE)).shares
         model = replace(problem.model(model, state), log_bayes_factors=factors, grey_shares=grey_shares)
     history = estimator.history_

@@ -74,8 +74,8 @@ inline void add_bin(const double* side, int size, const double* shares, int k, c
     in_tiles<kTileStatistics>(k, [&](auto S, int s) {
         constexpr int kMost = std::min(kTileGroups, kTileSums / int{S});
         in_tiles<kMost>(size / kLanes, [&](auto V, int v) {
-            bin_tile<S, V>(side + v * kLanes, size, shares + s, k, row, count,
-                           out + int64_t{s} * size + v * kLanes, size);
+            bin_tile<S, V>(side + v * kLanes, size, shares + s, k, row, count, out + int64_t{s} * size + v * kLanes,
+                           size);
         });
     });
 }
@@ -130,13 +130,13 @@ void histogram(const Grid& grid, const Block& block, int k, const double* mass, 
     const bool by_code = block.statistics == nullptr;
     const int size = padded_groups(1 + grid.cuts);  // all rows, then the left of each cut
     const int64_t cells = int64_t{k} * size, summed = by_code ? 1 : k;
-    Parts<double> parts(scratch, int64_t{n} * (grid.directions + size + summed + width + 3) + int64_t{width} * size +
-                                     bins + kLanes);
+    Parts<double> parts(
+        scratch, int64_t{n} * (grid.directions + size + summed + width + 3) + int64_t{width} * size + bins + kLanes);
     double* value = parts.next(int64_t{grid.directions} * n);
-    double* side = parts.next(int64_t{size} * n);        // (n, size): 1 inside of a group
-    double* shares = parts.next(summed * n);             // (n, summed)
-    double* plane = parts.next(int64_t{width} * size);   // (width, size)
-    double* row = parts.next(int64_t{n} * width);        // (n, width)
+    double* side = parts.next(int64_t{size} * n);       // (n, size): 1 inside of a group
+    double* shares = parts.next(summed * n);            // (n, summed)
+    double* plane = parts.next(int64_t{width} * size);  // (width, size)
+    double* row = parts.next(int64_t{n} * width);       // (n, width)
     double* residual = parts.next(n);
     double* place = parts.next(n);
     int32_t* order = reinterpret_cast<int32_t*>(parts.next(n));

@@ -16,21 +16,9 @@
 namespace reticulum {
 
 extern const Kernels RETICULUM_KERNELS;
-const Kernels RETICULUM_KERNELS = {RETICULUM_NAME,
-                                   pass<double>,
-                                   pass<float>,
-                                   membership_sums,
-                                   memberships,
-                                   leaf_views,
-                                   likelihoods_below,
-                                   moments,
-                                   moments_of_numbers,
-                                   project,
-                                   threshold_gains,
-                                   threshold_gains_of_numbers,
-                                   histogram,
-                                   cholesky,
-                                   inverse_from_cholesky,
-                                   normal_leaf};
+const Kernels RETICULUM_KERNELS = {RETICULUM_NAME,     pass<double>, pass<float>,           membership_sums,
+                                   memberships,        leaf_views,   likelihoods_below,     moments,
+                                   moments_of_numbers, project,      threshold_gains,       threshold_gains_of_numbers,
+                                   histogram,          cholesky,     inverse_from_cholesky, normal_leaf};
 
 }  // namespace reticulum

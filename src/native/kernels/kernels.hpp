@@ -131,8 +131,8 @@ struct Kernels {
     void (*moments)(const Block&, int width, const double* mass, double* second, double* cross);
 
     // The same for numbers. Without coefficients, cross (3, width) has the products of the columns with the squared
-    // target, the target and 1. With coefficients (factors - 1) of a leaf, it has those of the residual with products of
-    // two columns (pairs), and of the squared residual with one (width). Size is the sum of mass times the absolute
+    // target, the target and 1. With coefficients (factors - 1) of a leaf, it has those of the residual with products
+    // of two columns (pairs), and of the squared residual with one (width). Size is the sum of mass times the absolute
     // value of these three quantities, or of the residual times each column (width) and of the squared residual.
     void (*moments_of_numbers)(const Block&, int width, const double* mass, const double* coefficients, double* second,
                                double* cross, double* size, Scratch&);
@@ -150,8 +150,8 @@ struct Kernels {
                                        Scratch&);
 
     // Adds mass * T of all rows, and of those left of each cut, by direction and bin: to out (directions, bins, k,
-    // size); size is that of (1 + cuts) groups, padded. T has k numbers. With coefficients (factors - 1) of a leaf, these
-    // are the products of pairs of the residual, 1 and the place along the direction.
+    // size); size is that of (1 + cuts) groups, padded. T has k numbers. With coefficients (factors - 1) of a leaf,
+    // these are the products of pairs of the residual, 1 and the place along the direction.
     void (*histogram)(const Grid&, const Block&, int k, const double* mass, const double* coefficients, double* out,
                       Scratch&);
 

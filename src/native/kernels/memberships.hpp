@@ -32,8 +32,7 @@ void membership_sums(const Trees& trees, int k, const Block& block, const double
             }
             if (!block.statistics) out[(int64_t{tree} * leaves + leaf) * k + block.code] += sum(count);
         }
-        if (block.statistics)
-            add_statistics(descent.member, leaves, block, k, out + int64_t{tree} * leaves * k);
+        if (block.statistics) add_statistics(descent.member, leaves, block, k, out + int64_t{tree} * leaves * k);
     }
 }
 

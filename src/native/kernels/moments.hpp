@@ -24,7 +24,8 @@ inline void residuals(const Block& block, const double* coefficients, double* re
     std::copy_n(block.statistics, n, residual);
     for (int j = 0; j < columns; ++j) {
         const double* column = block.statistics + (j + 1) * block.statistics_stride;
-        for (int b = 0; b < n; b += kLanes) store(residual + b, load(residual + b) - coefficients[j] * load(column + b));
+        for (int b = 0; b < n; b += kLanes)
+            store(residual + b, load(residual + b) - coefficients[j] * load(column + b));
     }
 }
 

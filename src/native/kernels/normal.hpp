@@ -16,6 +16,8 @@ namespace {
 constexpr double kLog2Pi = 1.8378770664093454836;
 // Share of a pivot that rounding leaves at least.
 constexpr double kLeastPivot = 1e-15;
+// Doubles in a line of the cache.
+constexpr int kLineDoubles = kLine / static_cast<int>(sizeof(double));
 // Columns of an inverse that are made at once.
 constexpr int kTileInverse = 4;
 // A slope precision with a smaller share of the posterior has no part in what is expected.
@@ -34,7 +36,8 @@ inline void factorize(Vec* a, int n) {
         row[j] = root;
         int i = j + 1;
         for (; i + 4 <= n; i += 4) {
-            Vec* below[4] = {a + int64_t{i} * n, a + int64_t{i + 1} * n, a + int64_t{i + 2} * n, a + int64_t{i + 3} * n};
+            Vec* below[4] = {a + int64_t{i} * n, a + int64_t{i + 1} * n, a + int64_t{i + 2} * n,
+                             a + int64_t{i + 3} * n};
             Vec sums[4] = {below[0][j], below[1][j], below[2][j], below[3][j]};
             for (int k = 0; k < j; ++k) {
                 const Vec factor = row[k];
@@ -109,119 +112,135 @@ struct LeafSums {
 
 // Where the posterior of one leaf is kept: for each slope precision, padded to whole vectors.
 struct NormalWork {
-    double *centred, *right;          // (d, d) and (d): normal equations without the offset
-    double *log_evidence, *rate;      // (padded precisions)
-    double* inverse;                  // (d, d): sum of weight times inverse
-    double *mean, *scaled;            // (1 + d)
-    Vec *factors, *solution;          // (vectors, d, d) and (vectors, d)
+    Vec *factors, *solution;      // (vectors, d, d) and (vectors, d)
+    double *log_evidence, *rate;  // (padded precisions)
+    double *centred, *right;      // (d, d) and (d): normal equations without the offset
+    double* inverse;              // (d, d): sum of weight times inverse
+    double* mean;                 // (1 + d)
+
+    // Numbers of so many vectors, padded to whole lines, so that what follows begins a line, too.
+    static int64_t lines_of(int64_t vectors) {
+        return (vectors * kLanes + kLineDoubles - 1) / kLineDoubles * kLineDoubles;
+    }
+
+    static int64_t size(int64_t d, int64_t vectors) {
+        return lines_of(vectors * d * d) + lines_of(vectors * d) + 2 * lines_of(vectors) + 2 * d * d + 2 * d + 1;
+    }
+
+    NormalWork(Parts<double>& parts, int64_t d, int64_t vectors)
+        : factors(reinterpret_cast<Vec*>(parts.next(lines_of(vectors * d * d)))),
+          solution(reinterpret_cast<Vec*>(parts.next(lines_of(vectors * d)))),
+          log_evidence(parts.next(lines_of(vectors))), rate(parts.next(lines_of(vectors))), centred(parts.next(d * d)),
+          right(parts.next(d)), inverse(parts.next(d * d)), mean(parts.next(1 + d)) {}
 };
 
-inline int64_t normal_floats(const NormalPrior& prior) {
-    const int64_t d = prior.n_slopes, vectors = (prior.n_precisions + kLanes - 1) / kLanes;
-    return 2 * d * d + d + 2 * vectors * kLanes + 2 * (1 + d) + vectors * kLanes * (d * d + d) + 8 * kLanes;
+// One leaf with its prior, and what of it follows from the count alone.
+struct NormalLeaf {
+    const NormalPrior& prior;
+    const LeafSums sums;
+    const NormalWork work;
+    const int d, vectors;
+    const double total, shape;
+
+    NormalLeaf(const NormalPrior& given, const double* statistics, int64_t n_vectors, Parts<double>& parts)
+        : prior(given), sums(statistics, given.n_slopes), work(parts, given.n_slopes, n_vectors), d(given.n_slopes),
+          vectors(static_cast<int>(n_vectors)), total(given.offset_precision + sums.count),
+          shape(given.shape + 0.5 * sums.count) {}
+
+    Vec* factor(int v) const { return work.factors + int64_t{v} * d * d; }
+    Vec* solution(int v) const { return work.solution + int64_t{v} * d; }
+};
+
+// Sets the normal equations of the slopes, the offset integrated out.
+inline void set_equations(const NormalLeaf& leaf) {
+    const LeafSums& sums = leaf.sums;
+    const int d = leaf.d;
+    for (int i = 0, at = 0; i < d; ++i) {
+        leaf.work.right[i] = sums.with_target[i] - sums.target * sums.sums[i] / leaf.total;
+        for (int j = i; j < d; ++j, ++at)
+            leaf.work.centred[int64_t{j} * d + i] = sums.products[at] - sums.sums[i] * sums.sums[j] / leaf.total;
+    }
 }
 
-// Sets log evidence (1), expected parameters (k) and mean coefficients (1 + d) of one leaf, where they are not null.
-//
-// The caller adds what depends on the count alone: `log_gamma`, the log of the gamma function of the shape less that of
-// the prior's, is part of the log evidence, and `digamma` of the shape is part of what is expected.
-void normal_leaf(const NormalPrior& prior, const double* statistics, double* log_evidence, double* expected,
-                 double* average, Scratch& scratch) {
-    const int d = prior.n_slopes, K = prior.n_precisions, vectors = (K + kLanes - 1) / kLanes, lanes = vectors * kLanes;
-    Parts<double> parts(scratch, normal_floats(prior));
-    const auto vector_part = [&](int64_t size) {
-        return reinterpret_cast<Vec*>(aligned(parts.next(size * kLanes)));
-    };
-    NormalWork work;
-    work.factors = vector_part(int64_t{vectors} * d * d + 1);
-    work.solution = vector_part(int64_t{vectors} * d + 1);
-    work.log_evidence = reinterpret_cast<double*>(vector_part(vectors + 1));
-    work.rate = reinterpret_cast<double*>(vector_part(vectors + 1));
-    work.centred = parts.next(int64_t{d} * d);
-    work.right = parts.next(d);
-    work.inverse = parts.next(int64_t{d} * d);
-    work.mean = parts.next(1 + d);
-    const LeafSums leaf(statistics, d);
-    const double total = prior.offset_precision + leaf.count;
-    for (int i = 0, at = 0; i < d; ++i) {
-        work.right[i] = leaf.with_target[i] - leaf.target * leaf.sums[i] / total;
-        for (int j = i; j < d; ++j, ++at)
-            work.centred[int64_t{j} * d + i] = leaf.products[at] - leaf.sums[i] * leaf.sums[j] / total;
+// Sets rate and log evidence for the precisions of a vector; factor and half a solution are left for the means.
+inline void solve_equations(const NormalLeaf& leaf, int v, Vec precision, double same) {
+    const int d = leaf.d;
+    const LeafSums& sums = leaf.sums;
+    Vec *factor = leaf.factor(v), *solution = leaf.solution(v);
+    for (int i = 0; i < d; ++i) {
+        for (int j = 0; j < i; ++j) factor[int64_t{i} * d + j] = all(leaf.work.centred[int64_t{i} * d + j]);
+        // Rounding may leave less than nothing of a column that hardly varies.
+        factor[int64_t{i} * d + i] = all(std::fmax(leaf.work.centred[int64_t{i} * d + i], 0.0)) + precision;
+        solution[i] = all(leaf.work.right[i]);
     }
-    const double residual = leaf.square - leaf.target * leaf.target / total;
-    const double shape = prior.shape + 0.5 * leaf.count;
-    const double same = prior.shape * std::log(prior.rate) - std::log(double(K)) -
-                        0.5 * std::log1p(leaf.count / prior.offset_precision) -
-                        leaf.count * (0.5 * kLog2Pi + prior.log_scale);
-    double top = -1e308;
-    for (int v = 0; v < vectors; ++v) {
-        Vec* factor = work.factors + int64_t{v} * d * d;
-        Vec* solution = work.solution + int64_t{v} * d;
+    Vec quadratic = {}, log_determinant = {}, pivots = all(1.0);
+    factorize(factor, d);
+    solve_lower(factor, d, solution);
+    for (int i = 0; i < d; ++i) {
+        quadratic += solution[i] * solution[i];
+        pivots *= factor[int64_t{i} * d + i];
+        // The product of more than 8 pivots might overflow or underflow a double.
+        if (i % 8 == 7) {
+            log_determinant += log(pivots);
+            pivots = all(1.0);
+        }
+    }
+    log_determinant += log(pivots);
+    const double residual = sums.square - sums.target * sums.target / leaf.total;
+    const Vec rate = leaf.prior.rate + 0.5 * larger(all(residual) - quadratic, Vec{});
+    store(leaf.work.rate + v * kLanes, rate);
+    store(leaf.work.log_evidence + v * kLanes,
+          (0.5 * d) * log(precision) + log_determinant - leaf.shape * log(rate) + same);
+}
+
+inline void solve_for_precisions(const NormalLeaf& leaf) {
+    const NormalPrior& prior = leaf.prior;
+    const double same = prior.shape * std::log(prior.rate) - std::log(double(prior.n_precisions)) -
+                        0.5 * std::log1p(leaf.sums.count / prior.offset_precision) -
+                        leaf.sums.count * (0.5 * kLog2Pi + prior.log_scale);
+    for (int v = 0; v < leaf.vectors; ++v) {
         Vec precision;
-        for (int lane = 0; lane < kLanes; ++lane) {
-            const int p = v * kLanes + lane;
-            precision[lane] = prior.precisions[p < K ? p : K - 1];
-        }
-        for (int i = 0; i < d; ++i) {
-            for (int j = 0; j < i; ++j) factor[int64_t{i} * d + j] = all(work.centred[int64_t{i} * d + j]);
-            // Rounding may leave less than nothing of a column that hardly varies.
-            factor[int64_t{i} * d + i] = all(std::fmax(work.centred[int64_t{i} * d + i], 0.0)) + precision;
-            solution[i] = all(work.right[i]);
-        }
-        Vec quadratic = {}, log_determinant = {}, pivots = all(1.0);
-        factorize(factor, d);
-        solve_lower(factor, d, solution);
-        for (int i = 0; i < d; ++i) {
-            quadratic += solution[i] * solution[i];
-            pivots *= factor[int64_t{i} * d + i];
-            if (i % 8 == 7) {
-                log_determinant += log(pivots);
-                pivots = all(1.0);
-            }
-        }
-        log_determinant += log(pivots);
-        const Vec rate = prior.rate + 0.5 * larger(all(residual) - quadratic, Vec{});
-        const Vec value = (0.5 * d) * log(precision) + log_determinant - shape * log(rate) + same;
-        store(work.rate + v * kLanes, rate);
-        store(work.log_evidence + v * kLanes, value);
+        for (int lane = 0; lane < kLanes; ++lane)
+            precision[lane] = prior.precisions[std::min(v * kLanes + lane, prior.n_precisions - 1)];
+        solve_equations(leaf, v, precision, same);
     }
-    for (int p = 0; p < K; ++p) top = std::fmax(top, work.log_evidence[p]);
-    double whole = 0.0;
+}
+
+// Replaces log evidences by the posterior weights of precisions, 0 in padding; the log of their sum.
+inline double weigh_precisions(const NormalLeaf& leaf) {
+    const int precisions = leaf.prior.n_precisions, lanes = leaf.vectors * kLanes;
+    double *weight = leaf.work.log_evidence, top = weight[0], whole = 0.0;
+    for (int p = 1; p < precisions; ++p) top = std::fmax(top, weight[p]);
     for (int p = 0; p < lanes; ++p) {
-        work.log_evidence[p] = p < K ? std::exp(work.log_evidence[p] - top) : 0.0;
-        whole += work.log_evidence[p];
+        weight[p] = p < precisions ? std::exp(weight[p] - top) : 0.0;
+        whole += weight[p];
     }
-    if (log_evidence) *log_evidence = top + std::log(whole);
-    if (!expected && !average) return;
-    double* weight = work.log_evidence;
     for (int p = 0; p < lanes; ++p) weight[p] = weight[p] / whole < kNegligibleWeight ? 0.0 : weight[p] / whole;
-    if (average) {
-        for (int i = 0; i <= d; ++i) average[i] = 0.0;
-    }
-    if (expected) {
-        const int k = (d + 2) * (d + 3) / 2;
-        for (int i = 0; i < k; ++i) expected[i] = 0.0;
-        for (int64_t i = 0; i < int64_t{d} * d; ++i) work.inverse[i] = 0.0;
-    }
+    return top + std::log(whole);
+}
+
+// Adds the mean at each precision, times its weight, to mean coefficients and to what is expected, where these are not
+// null; in `inverse` the sum of the slopes' covariances over the variance is left.
+inline void add_means(const NormalLeaf& leaf, double* expected, double* average) {
+    const int d = leaf.d;
+    double* mean = leaf.work.mean;
     double log_rate = 0.0;
-    for (int v = 0; v < vectors; ++v) {
-        Vec* factor = work.factors + int64_t{v} * d * d;
-        Vec* solution = work.solution + int64_t{v} * d;
-        solve_upper(factor, d, solution);
+    for (int v = 0; v < leaf.vectors; ++v) {
+        const Vec* solution = leaf.solution(v);
+        solve_upper(leaf.factor(v), d, leaf.solution(v));
         for (int lane = 0; lane < kLanes; ++lane) {
-            const double share = weight[v * kLanes + lane];
+            const double share = leaf.work.log_evidence[v * kLanes + lane], rate = leaf.work.rate[v * kLanes + lane];
             if (share == 0.0) continue;
-            double* mean = work.mean;
             double along = 0.0;
             for (int i = 0; i < d; ++i) {
                 mean[1 + i] = solution[i][lane];
-                along += mean[1 + i] * leaf.sums[i];
+                along += mean[1 + i] * leaf.sums.sums[i];
             }
-            mean[0] = (leaf.target - along) / total;
+            mean[0] = (leaf.sums.target - along) / leaf.total;
             if (average)
                 for (int i = 0; i <= d; ++i) average[i] += share * mean[i];
             if (!expected) continue;
-            const double rate = work.rate[v * kLanes + lane], precision = share * shape / rate;
+            const double precision = share * leaf.shape / rate;
             log_rate += share * std::log(rate);
             expected[0] -= 0.5 * precision;
             double* products = expected + 2 + d;
@@ -232,26 +251,53 @@ void normal_leaf(const NormalPrior& prior, const double* statistics, double* log
                 for (int j = i + 1; j <= d; ++j) products[at++] -= scaled * mean[j];
             }
         }
-        if (expected) add_inverse(factor, d, load(weight + v * kLanes), work.inverse);
+        if (expected) add_inverse(leaf.factor(v), d, load(leaf.work.log_evidence + v * kLanes), leaf.work.inverse);
     }
-    if (!expected) return;
-    // Covariance of offset and slopes over the variance, with the offset put back in.
+    if (expected) expected[2 + d] -= 0.5 * (kLog2Pi + log_rate) + leaf.prior.log_scale;
+}
+
+// Adds the covariance of offset and slopes over the variance to what is expected, with the offset put back in.
+inline void add_covariance(const NormalLeaf& leaf, double* expected) {
+    const int d = leaf.d;
+    const double *inverse = leaf.work.inverse, *sums = leaf.sums.sums;
     double* products = expected + 2 + d;
-    double of_offset = 1.0 / total;
+    double of_offset = 1.0 / leaf.total;
     for (int i = 0; i < d; ++i) {
         double with_offset = 0.0;
-        for (int j = 0; j < d; ++j) {
-            const double value = work.inverse[i >= j ? int64_t{i} * d + j : int64_t{j} * d + i];
-            with_offset -= value * leaf.sums[j] / total;
-        }
+        for (int j = 0; j < d; ++j)
+            with_offset -= inverse[i >= j ? int64_t{i} * d + j : int64_t{j} * d + i] * sums[j] / leaf.total;
         products[1 + i] -= with_offset;
-        of_offset -= with_offset * leaf.sums[i] / total;
+        of_offset -= with_offset * sums[i] / leaf.total;
     }
+    products[0] -= 0.5 * of_offset;
     for (int i = 0, at = 1 + d; i < d; ++i) {
-        products[at++] -= 0.5 * work.inverse[int64_t{i} * d + i];
-        for (int j = i + 1; j < d; ++j) products[at++] -= work.inverse[int64_t{j} * d + i];
+        products[at++] -= 0.5 * inverse[int64_t{i} * d + i];
+        for (int j = i + 1; j < d; ++j) products[at++] -= inverse[int64_t{j} * d + i];
     }
-    products[0] -= 0.5 * (of_offset + kLog2Pi + log_rate) + prior.log_scale;
+}
+
+// Sets log evidence (1), expected parameters (k) and mean coefficients (1 + d) of one leaf, where they are not null.
+//
+// The caller adds what depends on the count alone: the log of the gamma function of the shape less that of the prior's
+// is part of the log evidence, and digamma of the shape is part of what is expected.
+void normal_leaf(const NormalPrior& prior, const double* statistics, double* log_evidence, double* expected,
+                 double* average, Scratch& scratch) {
+    const int64_t d = prior.n_slopes, vectors = (prior.n_precisions + kLanes - 1) / kLanes;
+    Parts<double> parts(scratch, NormalWork::size(d, vectors));
+    const NormalLeaf leaf(prior, statistics, vectors, parts);
+    set_equations(leaf);
+    solve_for_precisions(leaf);
+    const double value = weigh_precisions(leaf);
+    if (log_evidence) *log_evidence = value;
+    if (!expected && !average) return;
+    if (average)
+        for (int i = 0; i <= d; ++i) average[i] = 0.0;
+    if (expected) {
+        for (int i = 0; i < prior.n_statistics(); ++i) expected[i] = 0.0;
+        for (int64_t i = 0; i < d * d; ++i) leaf.work.inverse[i] = 0.0;
+    }
+    add_means(leaf, expected, average);
+    if (expected) add_covariance(leaf, expected);
 }
 
 }  // namespace

@@ -10,12 +10,7 @@ from bayesian_reticulum.families.dirichlet import DirichletCategorical
 from bayesian_reticulum.rows.arrays import ArrayRows
 from bayesian_reticulum.rows.native import NativeRows
 from bayesian_reticulum.rows.requests import Histogram
-from bayesian_reticulum.rows.shortcuts import (
-    arranged,
-    can_climb,
-    scan,
-    threshold_gains,
-)
+from bayesian_reticulum.rows.shortcuts import arranged, has_table, scan, threshold_gains
 from bayesian_reticulum.tree import single_leaf, split_leaf
 from plugins import each_backend
 
@@ -52,10 +47,10 @@ def test_a_scan_is_made_of_a_histogram(rows_class):
 
 
 def test_only_compiled_rows_take_shortcuts():
-    shortcuts = ("scan", "arranged", "climb")
+    shortcuts = ("scan", "arranged", "table_passes")
     assert not any(hasattr(ArrayRows, name) for name in shortcuts)
     assert all(hasattr(NativeRows, name) for name in shortcuts)
-    assert not can_climb(small_rows(ArrayRows))
+    assert not has_table(small_rows(ArrayRows))
 
 
 @each_backend

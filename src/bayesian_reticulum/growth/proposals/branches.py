@@ -14,7 +14,6 @@ from ..ranking import best_first
 from .outlook import Outlook
 from .proposal import Proposal
 
-
 # Numbers of the information matrices of candidates that are trained at once (32 MiB).
 _STACK_FLOATS = 1 << 22
 
@@ -59,9 +58,7 @@ def fit_branches(
     )
 
 
-def _train(
-    outlook: Outlook, shape: Shape, starts: Floats, policy: Policy, stack_floats: int
-) -> tuple[Floats, Stack]:
+def _train(outlook: Outlook, shape: Shape, starts: Floats, policy: Policy, stack_floats: int) -> tuple[Floats, Stack]:
     """The branches as started and as trained that are left after two looks at a sample of the rows.
 
     After each look only the better half goes on.

@@ -50,7 +50,7 @@ def test_halves_are_turned_against_each_other_along_the_boundary(ring):
 
 
 def test_without_a_boundary_nothing_is_bent(ring):
-    rows, state = ring
+    rows, _ = ring
     assert (
         bend_boundary(rows, leaf_site(evaluate(rows, family_of(rows), single_leaf(2), np.empty(0)), 0), 1, policy)
         is None
