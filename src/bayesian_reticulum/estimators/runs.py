@@ -30,8 +30,8 @@ def run_growth(
 ) -> Run | None:
     """Run a growth to its end; with a label, a line is printed for each attempt.
 
-    None if it is given up: far behind the log evidence that a rival had in the end on the same rows (`evidence_by_rows`),
-    and no longer catching up.
+    None if it is given up: far behind the log evidence that a rival had in the end on the same rows
+    (`evidence_by_rows`), and no longer catching up.
     """
     events: list[GrowthEvent] = []
     reached: list[float] = []

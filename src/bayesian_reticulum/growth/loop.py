@@ -225,7 +225,7 @@ def _propose(
 
 
 def _falls_behind(incumbent: State, site: Site, proposal: Proposal, policy: Policy) -> bool:
-    """Whether a branch that is grown anew is worth much less, the rest of the tree held, than the branch that it was."""
+    """Whether a branch that is grown anew is worth much less, the rest of the tree held, than it was."""
     if not isinstance(site, BranchSite) or proposal.local_gain is None:
         return False
     return site.state.log_evidence + proposal.local_gain < incumbent.log_evidence - policy.large_difference

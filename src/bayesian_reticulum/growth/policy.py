@@ -47,8 +47,8 @@ class Policy:
         Gain over the incumbent that is needed to be kept, ten times what ascents leave open. Also what a split on trial
         has to gain in a round, with the rest of the tree held.
     minimal_progress : float
-        Gain for each row that counts as progress: smaller gains are kept, but are not searched for. Of numbers a row has
-        more log evidence: with .001 instead of .0002 their fits take .89 of the time, at 1.001 times the RMSE.
+        Gain for each row that counts as progress: smaller gains are kept, but are not searched for. A row of numbers
+        has more log evidence: with .001 instead of .0002 their fits take .89 of the time, at 1.001 times the RMSE.
     gain_of_round : float
         Rounds go on while they gain this for each row.
     small_difference : float
@@ -79,7 +79,8 @@ class Policy:
         Where nothing simpler pays, three cuts are tried if they gain more than so many times what the best single cut
         does. With 1.5: 1.000.
     turn : float
-        Slope, in units of its stiffness, by which the two halves of a bent split are turned away from it. With .5: 1.000.
+        Slope, in units of its stiffness, by which the two halves of a bent split are turned away from it. With .5:
+        1.000.
     small_branch : int
         Splits of a small branch: those up to this size are grown anew now and then, and a change is first fitted with
         the largest branch around it that has no more. With 5 for the latter: 1.001.
@@ -154,7 +155,7 @@ class Policy:
 
     @property
     def reconverge_tolerance(self) -> float:
-        """Gain that is left when responsibilities have converged again, where a tree with splits collapsed is judged."""
+        """Gain that is left when responsibilities have converged again in a tree with splits collapsed."""
         return self.global_effort.tolerance
 
     def grows_on_samples(self, rows: Rows) -> bool:

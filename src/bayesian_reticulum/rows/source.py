@@ -93,7 +93,7 @@ class RowData:
         return replace(self, X=X, targets=targets, weights=weights, content=ContentOrder(X, targets, weights))
 
     def in_order(self) -> RowData:
-        """The rows in the order of their content, so that sums over them do not depend on the order that they came in."""
+        """The rows in the order of their content, so that the order in which they came cannot be seen in sums."""
         return self.take(self.content.order)
 
     def sample(self, size: int) -> RowData:
