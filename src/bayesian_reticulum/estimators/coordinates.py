@@ -62,6 +62,9 @@ class Coordinates(NamedTuple):
         if is_large:
             return cls(plain, schema, None)
         sample = plain.sample(_CORRELATED_ROWS)
+        if sample is plain:
+            # Samples are in the order of content: the order of rows must not be seen in the last digit of a regression.
+            sample = plain.take(plain.content.order)
         # Threads of BLAS look for work for a tenth of a second after a call, in the way of the threads of growth.
         with single_blas():
             schema = schema.with_regressions(sample.X, sample.weights)
