@@ -9,9 +9,9 @@ from sklearn.model_selection import cross_val_score
 
 from bayesian_reticulum import ReticulumClassifier, simplify
 from bayesian_reticulum.explain import evidence_ledger, explain_rows, export_text, leaf_cards, node_cards
-from bayesian_reticulum.rows import ArrayRows
 from bayesian_reticulum.testing import check_family
 from class_families import ContinuationRatio, MixedDirichlet
+from on_arrays import on_arrays
 from plugins import GammaPoisson
 from small_models import fitted, grades
 
@@ -39,17 +39,10 @@ def test_labels_are_learned_and_predicted(name):
     assert clf.feature_importances_[0] > clf.feature_importances_[1]
 
 
-class ArrayClassifier(ReticulumClassifier):
-    """Grows on rows in arrays."""
-
-    def rows_factory(self):
-        return lambda data, likelihood, *, threads: ArrayRows.of_data(data, likelihood)
-
-
 @each_family
 def test_compiled_sums_and_those_of_numpy_grow_the_same_tree(name):
     compiled, X, y = fitted(name)
-    plain = ArrayClassifier(**compiled.get_params()).fit(X, y)
+    plain = on_arrays(compiled).fit(X, y)
     assert plain.log_evidence_ == pytest.approx(compiled.log_evidence_, abs=1e-6)
     np.testing.assert_allclose(plain.predict_proba(X), compiled.predict_proba(X), atol=1e-5)
 

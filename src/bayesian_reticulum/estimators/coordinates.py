@@ -62,7 +62,9 @@ class Coordinates(NamedTuple):
         plain = RowData.of(data.X, data.targets, data.weights, schema)
         if is_large:
             return cls(plain, schema, None)
-        sample = plain.sample(_CORRELATED_ROWS).in_order()
+        sample = plain.sample(_CORRELATED_ROWS)
+        # Samples are in the order of content already.
+        sample = plain.in_order() if sample is plain else sample
         # Threads of BLAS look for work for a tenth of a second after a call, in the way of the threads of growth.
         with single_blas():
             schema = schema.with_regressions(sample.X, sample.weights)

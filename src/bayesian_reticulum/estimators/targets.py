@@ -116,7 +116,7 @@ def with_rounding(y: Floats, weights: Floats, scale: float) -> Floats:
 def rounding_variance(y: Floats, weights: Floats, scale: float) -> float:
     """Variance of the rounding of targets (n,) that are typically this far from the next other value."""
     # Values that differ in the last few digits alone are the same.
-    values, place = np.unique(np.round((y - y[0]) / scale, 9), return_inverse=True)
+    values, place = np.unique(np.round((y - y.min()) / scale, 9), return_inverse=True)
     if len(values) == 1:
         return 0.0
     steps = np.diff(values)
