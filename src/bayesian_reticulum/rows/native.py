@@ -227,7 +227,7 @@ class NativeRows:
         return self.part.read(0, self.n_rows)
 
     def scan(self, request: Histogram) -> Floats | None:
-        """Gains of thresholds (`shortcuts.scan`), made where the sums are; None for families unknown to compiled code."""
+        """Gains of thresholds (`shortcuts.scan`), made where the sums are; None for a family unknown to the core."""
         leaves = native_leaves(scan_family(request.family))
         if leaves is None or not (self.is_coded or self.is_factored):
             return None
