@@ -98,7 +98,8 @@ ifneq ($(shell command -v g++)$(RETICULUM_EXPECT_NATIVE),)
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(SANITIZED) RETICULUM_EXPECT_NATIVE=1 \
 		$(PURE)/python -m pytest -n $(WORKERS) tests/unit/test_compiled.py tests/unit/rows/test_native.py \
-		tests/unit/evidence/test_ascent.py tests/unit/evidence/test_engine.py
+		tests/unit/evidence/test_ascent.py tests/unit/evidence/test_engine.py \
+		tests/laws/test_compiled_leaves.py tests/laws/test_rows_of_numbers.py
 else
 	@echo "Skipped: there is no g++ to build the sanitized core with."
 endif
