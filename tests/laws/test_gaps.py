@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from asking import rows_of_data
 from bayesian_reticulum import ReticulumClassifier, ReticulumRegressor
-from on_arrays import on_arrays
+from bayesian_reticulum.rows import ArrayRows
 from plugins import mixed_frame, needs_compiled
 
 
@@ -80,6 +81,19 @@ def test_more_columns_than_rows_with_gaps():
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
 
 
+@needs_compiled
+@pytest.mark.parametrize("make", [ReticulumClassifier, ReticulumRegressor])
+def test_trees_with_gaps_and_levels_are_alike_without_compiled_code(make, monkeypatch):
+    frame, y = mixed_frame()
+    one = make(random_state=0, patience=1, max_splits=1).fit(frame, y)
+    monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", "0")
+    other = make(random_state=0, patience=1, max_splits=1).fit(frame, y)
+    # The ascent by the book ends elsewhere on the same slope.
+    assert other.log_evidence_ == pytest.approx(one.log_evidence_, abs=0.1)
+    means = (model.predict_mean(model.encode(frame)) for model in (one.model_, other.model_))
+    np.testing.assert_allclose(*means, atol=0.01)
+
+
 def test_thousands_of_columns_with_gaps():
     rng = np.random.default_rng(0)
     latent = rng.normal(size=(100, 1))
@@ -92,22 +106,14 @@ def test_thousands_of_columns_with_gaps():
 
 @needs_compiled
 @pytest.mark.parametrize("make", [ReticulumClassifier, ReticulumRegressor])
-def test_compiled_code_and_numpy_agree_on_gaps_and_levels(make):
-    frame, y = mixed_frame()
-    one = make(random_state=0, patience=1, max_splits=1).fit(frame, y)
-    other = on_arrays(one).fit(frame, y)
-    np.testing.assert_allclose(one.membership(frame), other.membership(frame), atol=1e-4)
-    np.testing.assert_allclose(one.predict(frame), other.predict(frame), atol=1e-3)
+def test_compiled_code_and_numpy_agree_on_gaps_and_levels(make, monkeypatch):
+    class OnArrays(make):
+        def rows_factory(self):
+            return lambda data, family, threads=1: rows_of_data(ArrayRows, data, family)
 
-
-@needs_compiled
-@pytest.mark.parametrize("make", [ReticulumClassifier, ReticulumRegressor])
-def test_trees_with_gaps_and_levels_are_alike_without_compiled_code(make, monkeypatch):
     frame, y = mixed_frame()
-    one = make(random_state=0, patience=1, max_splits=1).fit(frame, y)
+    one, other = (kind(random_state=0, patience=1, max_splits=1).fit(frame, y) for kind in (make, OnArrays))
+    answers = one.membership(frame), one.predict(frame)
     monkeypatch.setenv("BAYESIAN_RETICULUM_NATIVE", "0")
-    other = make(random_state=0, patience=1, max_splits=1).fit(frame, y)
-    # The ascent by the book ends elsewhere on the same slope.
-    assert other.log_evidence_ == pytest.approx(one.log_evidence_, abs=0.1)
-    means = (model.predict_mean(model.encode(frame)) for model in (one.model_, other.model_))
-    np.testing.assert_allclose(*means, atol=0.01)
+    np.testing.assert_allclose(other.membership(frame), answers[0], atol=1e-4)
+    np.testing.assert_allclose(other.predict(frame), answers[1], atol=1e-3)

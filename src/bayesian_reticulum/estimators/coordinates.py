@@ -63,7 +63,7 @@ class Coordinates(NamedTuple):
             return cls(plain, schema, None)
         sample = plain.sample(_CORRELATED_ROWS)
         if sample is plain:
-            # Samples are in the order of content: the order of rows must not be seen in the last digit of a regression.
+            # A sample is in the order of its content. So are all rows, so that their order cannot be seen in sums.
             sample = plain.take(plain.content.order)
         # Threads of BLAS look for work for a tenth of a second after a call, in the way of the threads of growth.
         with single_blas():
