@@ -190,8 +190,9 @@ class PaperReticulumRegressor(Regressor, PaperReticulum):
     Parameters
     ----------
     prior : float or "auto", default=1.0
-        How strongly a leaf is believed to have the mean of all targets: as a multiple of the prior of
-        `ReticulumRegressor`, which is worth a tenth of a row. "auto" is 1.
+        How strongly a leaf is believed to have the mean of all targets: as a multiple of the prior that
+        `ReticulumRegressor` starts with, which is worth a tenth of a row. "auto" is 1. Unlike there, the evidence
+        chooses no other prior.
     max_attempts : int, default=20
         How often a leaf is extended. There is no other end but leaves that may not be extended.
     max_depth : int or None, default=None
