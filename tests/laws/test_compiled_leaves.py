@@ -1,5 +1,9 @@
 """Leaves in compiled code: what the family in Python says of them, and what they refuse."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,6 +92,35 @@ def test_mean_coefficients_predict_what_those_of_the_family_do(problem):
         expected = family.mean_coefficients(leaf)
         atol = rounding_of(family, statistics) * (1 + np.abs(design @ expected).max())
         np.testing.assert_allclose(design @ leaf_coefficients(family, leaf), design @ expected, rtol=1e-9, atol=atol)
+
+
+LARGEST_DIFFERENCE = """
+import numpy as np
+from bayesian_reticulum import NormalLinear
+from bayesian_reticulum.compiled import native_leaves
+
+rng, largest = np.random.default_rng(0), 0.0
+for slopes in range(12):
+    for precisions in range(1, 10):
+        family = NormalLinear(n_slopes=slopes, slope_precisions=tuple(np.logspace(-2, 3, precisions)))
+        design = np.concatenate([np.ones((1, 60)), rng.normal(size=(slopes, 60))])
+        statistics = family.row_statistics(design if slopes else None, rng.normal(size=60)).sum(axis=0)[None]
+        expected, log_evidence = np.empty(statistics.shape), np.empty(1)
+        native_leaves(family).evaluate(statistics, expected, log_evidence)
+        for one, other in (
+            (expected, family.expected_parameters(statistics)), (log_evidence, family.log_evidence(statistics))
+        ):
+            largest = max(largest, np.abs(one - other).max())
+print(largest)
+"""
+
+
+@pytest.mark.parametrize("level", ["baseline", "v3", "v4"])
+def test_every_instruction_set_has_the_same_leaves(level):
+    environment = os.environ | {"BAYESIAN_RETICULUM_INSTRUCTIONS": level}
+    command = [sys.executable, "-c", LARGEST_DIFFERENCE]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 1e-8
 
 
 def test_constant_leaves_have_no_coefficients():

@@ -359,7 +359,8 @@ class NativeRows:
             statistics = spread(part.read(0, self.n_rows).statistics.T)
         weights, chosen = spread(part.weights), part.chosen
         n_gaps = 0 if facts.gaps is None else len(facts.gaps.sources)
-        keeps = self.n_rows * (facts.n_columns + 1 + n_gaps) * 8 <= self._limits.kept_bytes
+        n_factors = 0 if targets is None else 2 + (0 if basis is None else basis.shape[1])
+        keeps = self.n_rows * (facts.n_columns + 1 + n_gaps + n_factors) * 8 <= self._limits.kept_bytes
         whole, places = None, None
         if keeps and chosen is not None and self._whole.table is not None:
             whole, place = self._whole.table
