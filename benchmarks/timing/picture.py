@@ -1,4 +1,4 @@
-"""The picture of docs/speed.md: growth of fit time with rows and splits, and ratios to all peers."""
+"""The pictures of docs/speed.md: growth of fit time with ratios to all peers, and growth of a pass."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .pass_growth import PassGrowth
 from .peers import OURS, PEERS
-from .results import Comparison, Scaling, size_text
+from .results import Comparison, Scaling, number_text, size_text
 from .turns import ratios
 
 
 def draw(comparisons: Sequence[Comparison], grown: Sequence[Scaling], path: Path) -> None:
-    """Write the picture as a PNG."""
+    """Write the picture of fits as a PNG."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -81,3 +82,31 @@ def draw_ratios(axes: Any, comparisons: Sequence[Comparison]) -> None:
     axes.set_title("Fit time, ours to peers")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="upper right", bbox_to_anchor=(1.0, -0.13), ncols=3, fontsize=8, frameon=False)
+
+
+def draw_passes(grown: Sequence[PassGrowth], path: Path) -> None:
+    """Write the picture of passes as a PNG: time a row over rows, and a multiply-add over columns."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    units = {"rows": (1e9, "nanoseconds a row"), "columns": (1e12, "picoseconds a multiply-add")}
+    for axes, (what, (scale, label)) in zip(panels, units.items(), strict=True):
+        shown = [growth for growth in grown if growth.what == what]
+        # They differ in lightness and in marks too, for those who see no colours.
+        styles = (("#0B4F6C", "o"), ("#56B4E9", "s"), ("#E69F00", "^"))
+        for growth, (colour, mark) in zip(shown, styles, strict=False):
+            axes.plot(growth.sizes, scale * growth.unit_seconds, color=colour, marker=mark, label=growth.leaves)
+        sizes = shown[0].sizes
+        axes.set(xscale="log", yscale="log", xlabel=what, ylabel=label)
+        axes.set_title(f"One pass by {what}")
+        axes.set_xticks(sizes, [number_text(size) for size in sizes], fontsize=8)
+        axes.set_xticks([], minor=True)
+        for which in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            which("{x:g}")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)

@@ -16,6 +16,7 @@ from markdown_table import markdown_table
 
 from .fits import fit_limits
 from .growth import scaling_limits
+from .pass_growth import PassGrowth, pass_limits
 from .peers import OURS
 from .results import Comparison, Line, Part, Scaling, number_text, size_text
 from .turns import Floats, ratios
@@ -29,10 +30,12 @@ class Report:
     comparisons: list[Comparison] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     grown: list[Scaling] = field(default_factory=list)
+    passes_grown: list[PassGrowth] = field(default_factory=list)
 
     def limits(self) -> list[Line]:
         """All lines, those that follow from fits and from their growth included."""
-        return [*fit_limits(self.comparisons), *self.lines, *scaling_limits(self.grown)]
+        lines = [*fit_limits(self.comparisons), *self.lines, *scaling_limits(self.grown)]
+        return [*lines, *pass_limits(self.passes_grown)]
 
     def __str__(self) -> str:
         tables = {
@@ -40,6 +43,7 @@ class Report:
             "Peers": (peer_table, self.comparisons),
             "Where a pass spends its time": (part_table, self.parts),
             "Growth of fit time": (scaling_table, self.grown),
+            "Growth of a pass": (pass_table, self.passes_grown),
         }
         return "\n\n".join(f"## {title}\n\n{make(results)}" for title, (make, results) in tables.items() if results)
 
@@ -106,6 +110,19 @@ def scaling_table(grown: Sequence[Scaling]) -> str:
         for size, seconds in zip(scaling.sizes, scaling.seconds, strict=True)
     ]
     return markdown_table(["what grows", "number", "fit, s", "least to most"], body)
+
+
+def pass_table(grown: Sequence[PassGrowth]) -> str:
+    """Times of passes by size, and of their units: rows where these grow, multiply-adds where columns do."""
+    names = ["leaves", "what grows", "number", "pass, ms", "a row, ns", "a multiply-add, ps", "by this doubling"]
+    body = []
+    for growth in grown:
+        of_unit = growth.unit_seconds
+        by_doubling = ["", *(f"{factor:.2f} ×" for factor in growth.factors)]
+        for size, seconds, unit, factor in zip(growth.sizes, growth.seconds, of_unit, by_doubling, strict=True):
+            units = (f"{1e9 * unit:.0f}", "") if growth.what == "rows" else ("", f"{1e12 * unit:.0f}")
+            body.append([growth.leaves, growth.what, number_text(size), f"{1e3 * seconds:.3g}", *units, factor])
+    return markdown_table(names, body, n_words=2)
 
 
 def range_text(values: Floats) -> str:

@@ -15,25 +15,29 @@ Floats = NDArray[np.float64]
 SLOW_SECONDS = 20.0  # what takes longer takes one turn alone
 
 
-def seconds_of(task: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+def seconds_of(task: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+    start = clock()
     task()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def in_turns(
-    tasks: Mapping[str, Callable[[int], Any]], repeats: int, slow_seconds: float = SLOW_SECONDS
+    tasks: Mapping[str, Callable[[int], Any]],
+    repeats: int,
+    slow_seconds: float = SLOW_SECONDS,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Floats]:
     """Seconds (repeats,) of each task, called with the number of the turn; a slow task takes one turn alone.
 
-    Tasks take turns so that a busy moment of the machine hits all of them.
+    Tasks take turns so that a busy moment of the machine hits all of them. `time.process_time` as the clock leaves out
+    the moments in which other processes had the cores.
     """
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for turn in range(repeats):
         for name, task in tasks.items():
             if turn and seconds[name][0] > slow_seconds:
                 continue
-            seconds[name].append(seconds_of(functools.partial(task, turn)))
+            seconds[name].append(seconds_of(functools.partial(task, turn), clock))
     return {name: np.array(values) for name, values in seconds.items()}
 
 

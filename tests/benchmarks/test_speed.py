@@ -1,15 +1,20 @@
 """The speed benchmark reads its arguments, judges its limits and prints its tables as it should; nothing is timed."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import speed
 from timing.fits import DATA, fit_limits, load_numbers
+from timing.generated import mixed_classes, mixed_numbers, wide_numbers
 from timing.growth import board, scaling_limits
+from timing.histograms import GENERATED, LARGEST_MEAN, MIXED, NUMBERS, Table, fit_line, fits_of, geometric_mean, read
+from timing.pass_growth import COLUMNS, LEAVES, ROWS, PassGrowth, multiply_adds, pass_limits, pass_over
 from timing.passes import parts_of_a_pass
 from timing.peers import BOOSTED, HISTOGRAMS, NETWORK, OURS, PEERS, Peer, missing_peers
-from timing.picture import draw
-from timing.report import Report, limit_table, part_table, peer_table
+from timing.picture import draw, draw_passes
+from timing.report import Report, limit_table, part_table, pass_table, peer_table
 from timing.results import Comparison, Line, Scaling
 from timing.turns import in_turns
 
@@ -22,6 +27,16 @@ def comparisons():
         Comparison("cross", (1000, 2), BOOSTED, np.array([1.0, 1.0]), np.array([0.002, 0.004]), 8.0),
         Comparison("cross", (1000, 2), NETWORK, np.array([40.0]), np.array([0.002])),
     ]
+
+
+@pytest.fixture
+def grown_passes():
+    """Rows, whose time doubles with them and then more; and columns, whose multiply-adds become cheaper."""
+    by_rows = PassGrowth(
+        "classes", "rows", (4000, 8000, 16_000), np.array([1e-3, 2e-3, 6e-3]), np.array([4e3, 8e3, 16e3]), 1.3
+    )
+    by_columns = PassGrowth("classes", "columns", (4, 8), np.array([1e-3, 1.5e-3]), np.array([1e6, 2e6]), 1.5)
+    return [by_rows, by_columns]
 
 
 def cells(row):
@@ -117,6 +132,7 @@ def test_arguments_that_make_no_sense_are_refused(tmp_path, capsys):
         (["--only", "passes,lunch"], "'lunch' is not a part"),
         (["--peers", "nobody"], "no peer begins with 'nobody'"),
         (["--only", "fits", "--plot", "speed.png"], "--plot draws growth and fits"),
+        (["--only", "fits", "--plot-passes", "passes.png"], "--plot-passes draws scaling"),
     ):
         with pytest.raises(SystemExit):
             speed.parse(arguments)
@@ -129,7 +145,7 @@ def test_peers_are_chosen_by_how_their_names_begin():
 
 
 def test_covertype_is_fitted_when_asked_for(tmp_path):
-    assert speed.parse([]).parts == ["passes", "predictions", "growth", "fits"]
+    assert speed.parse([]).parts == ["passes", "predictions", "growth", "fits", "numbers", "mixed", "scaling"]
     assert speed.parse(["--data", str(tmp_path), "--large"]).parts[-1] == "covertype"
     assert speed.parse(["--only", "passes, fits"]).parts == ["passes", "fits"]
 
@@ -182,4 +198,108 @@ def test_the_picture_is_drawn(comparisons, tmp_path):
     grown = [Scaling(what, sizes, [np.array([1.0, 2.0]), np.array([9.0])]) for what in ("rows", "splits")]
     path = tmp_path / "speed.png"
     draw(comparisons, grown, path)
+    assert path.stat().st_size > 0
+
+
+def test_the_time_of_a_task_is_taken_from_the_given_clock():
+    ticks = iter([0.0, 2.0, 10.0, 13.0])
+    seconds = in_turns({"task": lambda turn: None}, 2, clock=lambda: next(ticks))
+    np.testing.assert_array_equal(seconds["task"], [2.0, 3.0])
+
+
+def test_a_fit_is_judged_by_the_median_of_its_ratios():
+    line = fit_line("fit", np.array([2.0, 9.0, 4.0]), np.array([1.0, 1.0, 1.0]), 5.0)
+    assert line.limit == (4.0, 5.0, "×")
+    assert line.is_met()
+
+
+def test_tables_of_numbers_are_judged_together_by_their_geometric_mean():
+    one, two = np.ones(3), np.ones(1)
+    lines = [fit_line("one", 2 * one, one, 10.0), fit_line("a slow one, with one turn", 8 * two, two, 10.0)]
+    mean = geometric_mean(lines, LARGEST_MEAN)
+    assert mean.limit == pytest.approx((4.0, 5.0, "×"))
+    assert cells(limit_table([mean]).splitlines()[-1])[2:] == ["4 ×", "", "", "", "≤ 5 ×", "yes"]
+
+
+def test_tables_that_are_not_there_are_left_out_with_a_message(tmp_path, capsys):
+    assert read(Table("concrete", True), None) is None
+    assert "concrete is left out: it is read from the folder of --data." in capsys.readouterr().err
+    assert read(Table("concrete", True), tmp_path) is None
+    assert f"there is no file concrete.csv or concrete.csv.gz in {tmp_path}" in capsys.readouterr().err
+
+
+def test_long_tables_are_sampled_and_keep_words_and_gaps(tmp_path):
+    rows = "".join(f"{i},{'red' if i % 2 else ''},{i}\n" for i in range(10))
+    (tmp_path / "paint.csv").write_text("a,colour,target\n" + rows, encoding="utf-8")
+    X, y = read(Table("paint", True, 6), tmp_path)
+    assert X.shape == (6, 2)
+    np.testing.assert_array_equal(X["a"], y)
+    np.testing.assert_array_equal(X["colour"].isna(), X["a"] % 2 == 0)
+
+
+def test_every_generated_table_is_fitted():
+    assert set(GENERATED) <= {table.name for table in (*NUMBERS, *MIXED)}
+
+
+def test_generated_tables_are_the_same_each_time_and_mix_what_they_should():
+    X, y = wide_numbers()
+    assert X.shape == (2000, 40)
+    assert X.equals(wide_numbers()[0])
+    np.testing.assert_array_equal(y, wide_numbers()[1])
+    X, price = mixed_numbers()
+    assert X.equals(mixed_numbers()[0])
+    words = X.select_dtypes(exclude="number")
+    assert (X.shape, words.shape) == ((2900, 80), (2900, 40))
+    assert X.select_dtypes("number").isna().any().sum() == 7
+    assert words.isna().any().sum() == 6
+    assert words.nunique().max() > 20
+    assert np.all(price > 0)
+    assert mixed_classes()[1].mean() == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("are_numbers", [True, False])
+def test_both_models_fit_a_raw_table(are_numbers):
+    X, y = mixed_numbers() if are_numbers else mixed_classes()
+    columns = ["area", "number 5", "kind 0", "kind 5"]
+    for fit in fits_of(X.loc[:99, columns], y[:100], are_numbers).values():
+        assert len(fit(0).predict(X.loc[100:109, columns])) == 10
+
+
+def test_the_growth_of_a_pass_is_judged_by_its_worst_doubling(grown_passes):
+    by_rows, by_columns = pass_limits(grown_passes)
+    assert by_rows.limit == pytest.approx((1.5, 1.3, "×"))
+    assert not by_rows.is_met()
+    assert by_columns.limit == pytest.approx((0.75, 1.5, "×"))
+    assert by_columns.is_met()
+
+
+def test_the_table_of_passes_has_a_line_for_each_size(grown_passes):
+    rows = [cells(row) for row in pass_table(grown_passes).splitlines()[2:]]
+    assert rows[0] == ["classes", "rows", "4000", "1", "250", "", ""]
+    assert rows[2][4:] == ["375", "", "1.50 ×"]
+    assert rows[4] == ["classes", "columns", "8", "1.5", "", "750", "0.75 ×"]
+    assert "## Growth of a pass" in str(Report(passes_grown=grown_passes))
+
+
+@pytest.mark.parametrize(("leaves", "statistics"), [("classes", 1), ("constant leaves", 3), ("linear leaves", 21)])
+def test_a_pass_multiplies_each_split_and_the_statistics_of_each_leaf(leaves, statistics):
+    assert multiply_adds(4, LEAVES[leaves](4)) == 2 * 4 * 15 + statistics * 16
+
+
+@pytest.mark.parametrize("leaves", LEAVES)
+def test_a_pass_can_be_made_for_each_kind_of_leaves(leaves):
+    sums = pass_over(200, 3, LEAVES[leaves](3))()
+    assert np.isfinite(sums.log_normalizer).all()
+    assert sums.gradient.shape == (1, 15, 4)
+
+
+def test_sizes_of_passes_are_doubled():
+    for sizes in (ROWS, COLUMNS):
+        assert all(larger == 2 * smaller for smaller, larger in pairwise(sizes))
+
+
+def test_the_picture_of_passes_is_drawn(grown_passes, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "passes.png"
+    draw_passes(grown_passes, path)
     assert path.stat().st_size > 0
