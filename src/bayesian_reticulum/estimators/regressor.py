@@ -46,7 +46,7 @@ class ReticulumRegressor(Regressor, EvidenceGrownEstimator):
         What a leaf predicts: a constant, or a linear function of the features. These are read within their .5% and
         99.5% quantiles, for linear leaves within two standard deviations of them, so that wild rows are not
         extrapolated. "auto" grows a tree of each kind and keeps the one with the higher log evidence. With more than
-        64 features, leaves are linear in the 63 that matter most and in one combination of the others. A family is
+        32 features, leaves are linear in the 31 that matter most and in one combination of the others. A family is
         any object that passes `bayesian_reticulum.testing.check_family`.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which features are categories: those of text, bools or a categorical dtype; or those chosen by a mask, by name

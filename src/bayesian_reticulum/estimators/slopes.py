@@ -12,7 +12,7 @@ from ..rows import Moments, Rows, mean_and_covariance
 # would have a bend that is not in the data.
 LINEAR_MARGIN = 2.0
 # Features that the leaves of a tree may be linear in: each leaf holds the products of all pairs of them.
-_MOST_SLOPES = 64
+_MOST_SLOPES = 32
 # Relevance that every feature has at least, in parts of the largest slope on all rows.
 _LEAST_RELEVANCE = 0.1
 

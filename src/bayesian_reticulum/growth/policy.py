@@ -53,13 +53,13 @@ class Policy:
         Rounds go on while they gain this for each row.
     small_difference : float
         A leaf with less potential than this is explained. A branch that loses more than this with the rest of the tree
-        held is not worth an ascent of all splits, and a tree may gain this by pruning and another ascent. For the
-        latter, 3 instead of 1: 1.002.
+        held is not worth an ascent of all splits. A tree that is this far behind the best one after that ascent is not
+        saved by pruning (with 10: .998 for classes and .995 for numbers), which gains as much at most (with 3: 1.002).
     large_difference : float
         A change that is this far behind the best one, or behind the incumbent if none gains, is not worth an ascent of
-        all splits, once each was fitted with the splits around it; after that ascent, pruning does not save it. With 3
-        for the latter: 1.002. A split is tried without if the tree would lose less
-        than this by its collapse, before all else has adapted. Of twice this log Bayes factor no one doubts a split.
+        all splits, once each was fitted with the splits around it; nor is a branch grown anew that is so far behind
+        what it was. A split is tried without if the tree would lose less than this by its collapse, before all else has
+        adapted. Of twice this log Bayes factor no one doubts a split.
 
     look, local_effort, global_effort : Effort
         How far trees are fitted: candidates on a sample, twice, of which the better half goes on each time; branches

@@ -66,14 +66,6 @@ def train_and_prune(
 
 
 def train_all_splits(rows: Rows, family: Family, proposal: Proposal, policy: Policy, least: float) -> State:
-    """The changed tree after an ascent of all its splits, given up once it is not hoped to reach `least`.
-
-    It ends early with the effort of a branch, and goes on only where that comes near enough.
-    """
-    first, further = (
-        replace(policy.effort_for(rows, effort), least=least) for effort in (policy.local_effort, policy.global_effort)
-    )
-    state = ascend_tree(rows, family, proposal.tree, proposal.precisions, proposal.statistics, first)
-    if state.log_evidence < least:
-        return state
-    return ascend_tree(rows, family, state.tree, state.precisions, state.statistics, further)
+    """The changed tree after an ascent of all its splits, given up once it is not hoped to reach `least`."""
+    effort = replace(policy.effort_for(rows, policy.global_effort), least=least)
+    return ascend_tree(rows, family, proposal.tree, proposal.precisions, proposal.statistics, effort)

@@ -63,7 +63,7 @@ def training_data(X, y):
 
 
 def coordinates_of(data):
-    return Coordinates.choose(data, 0.0, 1 << 14)
+    return Coordinates.choose(data, 0.0)
 
 
 @pytest.mark.parametrize(

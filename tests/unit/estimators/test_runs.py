@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesian_reticulum import GrowthEvent, ReticulumClassifier
-from bayesian_reticulum.estimators.runs import run_growth, run_side_by_side
+from bayesian_reticulum.estimators.runs import evidence_by_rows, run_growth, run_side_by_side
 from bayesian_reticulum.tree import single_leaf
 from example_tables import CLASSES as TABLES
 
@@ -40,7 +40,7 @@ def test_a_run_keeps_every_event_and_why_growth_stopped():
     assert [event.phase for event in run.events] == ["start", *["proposed", "kept", "tuned"] * 2]
 
 
-@pytest.mark.parametrize(("rival", "is_given_up"), [(50.0, True), (6.0, False), (-np.inf, False)])
+@pytest.mark.parametrize(("rival", "is_given_up"), [([50.0], True), ([6.0], False), ([], False)])
 def test_a_growth_far_behind_its_rival_that_does_not_catch_up_is_given_up(rival, is_given_up, capsys):
     run = run_growth(growth_with(np.arange(1.0, 9.0) / 2), "[growth] ", rival)
     assert (run is None) == is_given_up
@@ -48,6 +48,41 @@ def test_a_growth_far_behind_its_rival_that_does_not_catch_up_is_given_up(rival,
     assert "[growth] attempt 1: kept, 0 candidates, 0 splits, log evidence 0.50" in printed
     assert "[growth] attempt 1: tuned, 0 splits" in printed
     assert ("[growth] given up, 48 nats behind" in printed) == is_given_up
+
+
+def growth_on_a_sample_first():
+    """Attempts on a sample and on all rows, which have ten times its log evidence."""
+    tree = single_leaf(1)
+    for scale in (1.0, 10.0):
+        yield GrowthEvent(0, "start", None, tree, -20.0 * scale)
+        for attempt in range(1, 7):
+            yield GrowthEvent(attempt, "kept", 0, tree, -10.0 * scale)
+    return "the state", "no_gain"
+
+
+def test_the_evidence_of_a_growth_is_known_for_each_of_its_samples():
+    events = [
+        GrowthEvent(attempt, phase, None, single_leaf(1), log_evidence)
+        for attempt, phase, log_evidence in [
+            (0, "start", -30.0), (0, "start", -3.0), (1, "kept", -2.0), (2, "rejected", -2.0), (2, "start", -20.0),
+            (3, "proposed", np.nan), (3, "kept", -15.0), (3, "polished", -14.0),
+        ]
+    ]  # fmt: skip
+    assert evidence_by_rows(events) == [-30.0, -2.0, -14.0]
+
+
+@pytest.mark.parametrize(("rival", "n_events"), [([-9.0, -90.0], 6), ([-11.0, -90.0], 13)])
+def test_a_growth_is_compared_with_its_rival_on_the_same_rows(rival, n_events):
+    seen = []
+
+    def watched():
+        for event in growth_on_a_sample_first():
+            seen.append(event)
+            yield event
+        return "the state", "no_gain"
+
+    assert run_growth(watched(), "", rival) is None
+    assert len(seen) == n_events
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -30,9 +30,10 @@ def test_of_many_features_all_directions_have_their_size_of_slopes():
     y = X @ slopes + 0.1 * rng.standard_normal(2000)
     basis = fit(X, y, leaf="linear", max_splits=0).model_.family.basis
     sizes = np.linalg.norm(basis, axis=0)
-    # The last stands for seven features.
-    expected = np.concatenate([np.full(10, 1.0), np.full(53, 0.2), [0.2 * np.sqrt(7)]]) + 0.1
-    np.testing.assert_allclose(sizes / sizes[0], expected / 1.1, atol=0.05)
+    # The last stands for 39 features.
+    expected = np.concatenate([np.full(10, 1.0), np.full(21, 0.2), [0.2 * np.sqrt(39)]])
+    expected += 0.1 * expected.max()
+    np.testing.assert_allclose(sizes / sizes[0], expected / expected[0], atol=0.05)
     assert (sizes**2).mean() == pytest.approx(1)
 
 
