@@ -14,7 +14,7 @@ from ..history import GrowthEvent, StoppingReason
 
 # A growth is given up if it is further behind its rival than this many times its gain in its last few attempts.
 _CATCH_UP = 3.0
-_TRIAL_ATTEMPTS = 4
+_TRIAL_ATTEMPTS = 2
 
 
 class Run(NamedTuple):
