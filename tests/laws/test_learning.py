@@ -131,7 +131,7 @@ def test_of_many_features_leaves_read_those_that_matter():
     X = rng.standard_normal((400, 70))
     y = X[:, :6].sum(axis=1) + 0.2 * rng.standard_normal(400)
     model = fit(X[:300], y[:300], leaf="linear", patience=1, lookahead=0)
-    assert model.model_.family.n_slopes == 64
+    assert model.model_.family.n_slopes == 32
     assert np.sqrt(((model.predict(X[300:]) - y[300:]) ** 2).mean()) < 0.2 * y.std()
     mean, std = model.predict(X, return_std=True)
     np.testing.assert_allclose(model.predict_distribution(X).mean, mean, atol=1e-9)

@@ -53,7 +53,7 @@ def test_the_order_of_many_rows_does_not_change_a_bit(gaps, first_sample, heavie
     )
     X.loc[rng.uniform(size=3000) < 0.4, "pair"] = "u"
     weights[0] = heaviest
-    policy = {"sample_rows": first_sample, "leaf_rows": 400}
+    policy = {"sample_rows": first_sample}
     changed = grown_by(ReticulumClassifier, policy, fewest_in_floats=1000, fewest_arranged=1000)
     classifier = changed(random_state=0, max_splits=9, class_weight="balanced")
     one = classifier.fit(X, y, sample_weight=weights).model_

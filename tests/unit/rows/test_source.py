@@ -70,7 +70,6 @@ def test_a_sample_is_in_the_order_of_its_content_whatever_the_order_of_the_table
     np.testing.assert_array_equal(shuffled.sample(100).X, sample.X)
     np.testing.assert_array_equal(sample.content.keys, np.sort(sample.content.keys))
     assert data.sample(500) is data
-    assert data.in_order(1000) is data
     np.testing.assert_array_equal(shuffled.in_order().X, data.in_order().X)
 
 
