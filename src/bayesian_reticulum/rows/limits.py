@@ -80,7 +80,7 @@ class Limits:
     fewest_arranged: int = 1 << 15
     fewest_splits_arranged: int = 8
     arranged_floats: int = 1 << 20
-    most_multiplied: int = 64
+    most_multiplied: int = 512
     fewest_in_floats: int = 1 << 14
     float_tolerance: float = 1e-3
     float_weights: tuple[float, float] = (1e-12, 1e6)
