@@ -113,7 +113,7 @@ def _best_noise(
     values -= abs(np.log(prior.offset_precision / _USUAL_PRECISION))
     value = float(values.max())
     # Of priors that differ by rounding the first is taken.
-    row, column = np.argwhere(values > value - _TIE)[0]
+    row, column = np.argwhere(values >= value - _TIE)[0]
     shape = float(shapes[row])
     return value, prior._replace(shape=shape, rate=shape * float(noises[column]))
 

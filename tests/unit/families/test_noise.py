@@ -100,3 +100,10 @@ def test_the_order_of_leaves_does_not_matter(seed):
     one, two = family.with_estimated_prior(statistics), family.with_estimated_prior(statistics[::-1])
     assert (one.shape, one.slope_precisions) == (two.shape, two.slope_precisions)
     assert one.rate == pytest.approx(two.rate, rel=1e-9)
+
+
+def test_a_prior_is_chosen_where_the_evidence_is_too_large_to_resolve_ties():
+    family, statistics = leaves([0.1, 0.3])
+    # Of 1e13 nats the last digit is a hundredth: no two priors differ by a millionth.
+    tuned = family.with_estimated_prior(1e11 * statistics)
+    assert 0.5 < np.sqrt(tuned.rate / tuned.shape) / 0.2 < 2
