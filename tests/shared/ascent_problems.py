@@ -119,7 +119,7 @@ def ascent_problems(draw: st.DrawFn, variant: Variant, max_splits: int = 3) -> A
 def by_the_book(problem: AscentProblem, start: Any, effort: Effort, fixed: bool = False) -> Stack:
     """The reference, over rows of arrays."""
     rows = problem.rows()
-    make_pass = pass_maker(rows, problem.shape, effort)
+    make_pass = pass_maker(rows, problem.shape, effort.exact)
     c, m, _ = start[0].shape
     stack = Stack(*start, np.zeros(c), np.zeros((c, m)))
     return ascend_by_the_book(make_pass, family_of(rows), rows.tail, stack, effort, fixed)

@@ -113,17 +113,16 @@ def _ascend(
     )
     start = Stack(hyperplanes, precisions, statistics, np.full(len(hyperplanes), -np.inf), np.zeros(precisions.shape))
     if not is_available():
-        return ascend_by_the_book(pass_maker(rows, shape, effort), family, rows.tail, start, effort, fixed)
+        return ascend_by_the_book(pass_maker(rows, shape, effort.exact), family, rows.tail, start, effort, fixed)
     passes = _compiled_passes(rows, shape, start, effort)
     return _compiled_ascent(passes, family, shape, start, effort, fixed)
 
 
 def _compiled_passes(rows: Rows, shape: Shape, start: Stack, effort: Effort) -> Any:
-    hessian_rows = effort.rows_of_information(rows)
     if has_table(rows):
-        return rows.table_passes(hessian_rows, effort.tolerance, effort.exact)
+        return rows.table_passes(effort.tolerance, effort.exact)
     k, width = start.statistics.shape[-1], start.hyperplanes.shape[-1]
-    return CallbackPasses(_arrays_of(pass_maker(rows, shape, effort)), width, k, rows.tail)
+    return CallbackPasses(_arrays_of(pass_maker(rows, shape, effort.exact)), width, k, rows.tail)
 
 
 def _arrays_of(make_pass: MakePass) -> Any:

@@ -6,29 +6,28 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..arrays import Floats
-from ..rows import Pass, PassSums, Rows
+from ..rows import HESSIAN_ROWS, Pass, PassSums, Rows
 from ..tree import Shape
-from .stack import Effort
 
 MakePass = Callable[[Floats, Floats, bool], PassSums]
 
 
-def pass_maker(rows: Rows, shape: Shape, effort: Effort) -> MakePass:
+def pass_maker(rows: Rows, shape: Shape, exact: bool) -> MakePass:
     """Return the function that makes passes over the rows with stacks of trees of a shape.
 
     Parameters
     ----------
     rows : Rows
     shape : Shape
-    effort : Effort
-        It says which rows information is summed over.
+    exact : bool
+        True if information is summed over all rows, and not over a sample of them where there are many.
 
     Returns
     -------
     callable
         Of hyperplanes (c, m, d + 1), expected parameters (c, leaves, k) and whether information is wanted.
     """
-    hessian_rows = effort.rows_of_information(rows)
+    hessian_rows = rows if exact else rows.sample(HESSIAN_ROWS)
     share = 1.0 if hessian_rows is rows else hessian_rows.weight / rows.weight
 
     def make_pass(hyperplanes: Floats, expected: Floats, information: bool) -> PassSums:

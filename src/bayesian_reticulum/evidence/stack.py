@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats
-from ..rows import HESSIAN_ROWS, Rows
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,6 @@ class Effort:
         are as good with either, but prices of the sample are off by a percent.
     sparse : bool
         True if slopes that are zero at the start are no part of the model: they stay zero and cost nothing.
-    hessian_rows : int
-        Rows of the sample that information is summed over.
     """
 
     tolerance: float = 1e-4
@@ -73,8 +70,3 @@ class Effort:
     least: float = -np.inf
     exact: bool = False
     sparse: bool = False
-    hessian_rows: int = HESSIAN_ROWS
-
-    def rows_of_information(self, rows: Rows) -> Rows:
-        """The rows that information is summed over: a sample of them, or all of them if these are few or all count."""
-        return rows if self.exact else rows.sample(self.hessian_rows)

@@ -63,9 +63,8 @@ class Policy:
 
     look, local_effort, global_effort : Effort
         How far trees are fitted: candidates on a sample, twice, of which the better half goes on each time; branches
-        with the rest of the tree held; and all splits. To compare candidates, information of 2048 rows is enough; it
-        takes most of the time in wide tables (adult_income 1.13 s instead of 1.27 s). With other efforts for the second
-        look and for the splits around a change: 1.000.
+        with the rest of the tree held; and all splits. With other efforts for the second look and for the splits around
+        a change: 1.000.
     many_rows : Effort
         Limits of any of these where there are many rows. 40 damped passes get as far as 300 shortened ones did (46
         splits on 131 072 rows of covertype).
@@ -114,7 +113,7 @@ class Policy:
     large_difference: float = 10.0
 
     # How far trees are fitted.
-    look: Effort = field(default=Effort(tolerance=1e-1, rounds=1, max_passes=6, hessian_rows=2048))
+    look: Effort = field(default=Effort(tolerance=1e-1, rounds=1, max_passes=6))
     local_effort: Effort = field(default=Effort(tolerance=1e-2, rounds=3, max_passes=30))
     global_effort: Effort = field(default=Effort(tolerance=1e-3, rounds=8, max_passes=200))
     many_rows: Effort = field(default=Effort(rounds=2, max_passes=40))

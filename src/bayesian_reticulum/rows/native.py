@@ -23,7 +23,7 @@ from ..tree import Shape, Tree
 from .answers import ANSWERS
 from .arrays import ArrayRows
 from .block import NO_TAIL, Block
-from .limits import DEFAULT_LIMITS, Limits
+from .limits import DEFAULT_LIMITS, HESSIAN_ROWS, Limits
 from .part import TablePart, mass_of, sample_of
 from .protocol import Likelihood, TreeContext
 from .requests import Histogram, Request, SumsT, scan_family
@@ -292,8 +292,9 @@ class NativeRows:
         """Whether ascents may make passes in float32."""
         return self._whole.in_floats
 
-    def table_passes(self, hessian_rows: NativeRows, tolerance: float, exact: bool) -> Any:
-        """Return passes over the compiled table, with information of a sample, for an ascent of this `Effort`."""
+    def table_passes(self, tolerance: float, exact: bool) -> Any:
+        """Return passes over the compiled table, for an ascent of this `Effort`."""
+        hessian_rows = self if exact else self.sample(HESSIAN_ROWS)
         return TablePasses(
             self.table,
             hessian_rows.table,

@@ -32,8 +32,8 @@ class RowsWithTable(Protocol):
         """Whether these rows do."""
         ...
 
-    def table_passes(self, hessian_rows: Any, tolerance: float, exact: bool) -> Any:
-        """Return passes over the compiled table, with information of a sample, for an ascent of this `Effort`."""
+    def table_passes(self, tolerance: float, exact: bool) -> Any:
+        """Return passes over the compiled table, for an ascent of this `Effort`."""
         ...
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from asking import family_of, membership_sums, pass_at
-from bayesian_reticulum.evidence import Effort
 from bayesian_reticulum.evidence.passes import pass_maker
 from bayesian_reticulum.rows import HESSIAN_ROWS
 from bayesian_reticulum.tree import single_leaf, split_leaf
@@ -15,7 +14,7 @@ def test_passes_are_those_of_the_rows_at_the_expected_parameters():
     rows, tree = make_rows(rng, 50, 2, 2), split_leaf(single_leaf(2), 0, [0.3, 1.0, -1.0])
     statistics = membership_sums(rows, tree.hyperplanes[None], tree.shape)
     expected = family_of(rows).expected_parameters(statistics)
-    at = pass_maker(rows, tree.shape, Effort(exact=True))(tree.hyperplanes[None], expected, True)
+    at = pass_maker(rows, tree.shape, True)(tree.hyperplanes[None], expected, True)
     direct = pass_at(rows, tree.hyperplanes[None], tree.shape, statistics, information=True)
     for name, values in vars(direct).items():
         np.testing.assert_array_equal(getattr(at, name), values)
@@ -28,8 +27,7 @@ def test_information_comes_from_a_sample_unless_it_is_to_be_exact():
     statistics = membership_sums(rows, tree.hyperplanes[None], tree.shape)
     expected = family_of(rows).expected_parameters(statistics)
     exact, sampled = (
-        pass_maker(rows, tree.shape, Effort(exact=exact))(tree.hyperplanes[None], expected, True)
-        for exact in (True, False)
+        pass_maker(rows, tree.shape, exact)(tree.hyperplanes[None], expected, True) for exact in (True, False)
     )
     for name in ("log_normalizer", "statistics", "gradient"):
         np.testing.assert_allclose(getattr(sampled, name), getattr(exact, name), rtol=1e-12)
